@@ -1,0 +1,89 @@
+//! A case: anything that is recorded as one stream of numbered events and can be resumed.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::agent::ErrorClass;
+use crate::time::Timestamp;
+
+/// What kind of work a case records.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum CaseKind {
+    /// One or more prompts put to one agent.
+    Ask,
+}
+
+impl CaseKind {
+    /// Returns the word used in the ledger and by commands.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+        }
+    }
+}
+
+impl fmt::Display for CaseKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How a case ended. Only `Completed` is good news; nothing else is ever read as approval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// All of its steps gave their answers.
+    Completed,
+    /// At least one step ended without an answer, and trying again is up to the user.
+    Inconclusive {
+        /// The class of the first failure.
+        class: ErrorClass,
+        /// What happened, in one sentence.
+        cause: String,
+    },
+}
+
+/// Where a case stands, as told by its events.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum CaseState {
+    /// Somebody works on it, or did and was interrupted.
+    Open,
+    /// It waits, and can be resumed.
+    Parked {
+        /// Why it waits.
+        why: Pause,
+        /// When going on makes sense, if that is known.
+        until: Option<Timestamp>,
+    },
+    /// It has ended.
+    Closed(Outcome),
+}
+
+/// Why a case was parked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum Pause {
+    /// The provider cannot answer now.
+    Provider {
+        /// Whose API or tool it is.
+        provider: String,
+        /// Why it cannot answer.
+        class: ErrorClass,
+    },
+    /// A cap on money, tokens or runs would have been exceeded by the next call.
+    Budget {
+        /// Which cap it was, such as `case` or `day`.
+        cap: String,
+        /// The cap and what was spent, in one sentence.
+        detail: String,
+    },
+    /// The user stopped it.
+    Interrupted,
+}

@@ -1,0 +1,196 @@
+//! Events: all that the outside can observe of a case. Stored first, then published.
+//!
+//! Their JSON form is part of the product: it is what `--format jsonl` prints, what the ledger
+//! keeps and what a resumed case is rebuilt from. A snapshot test guards it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::agent::{Access, ErrorClass, Role};
+use crate::case::{CaseKind, Outcome, Pause};
+use crate::ids::{AgentName, CaseId, EffectKey, RunId, StepKey};
+use crate::money::{Cost, Usage};
+use crate::time::Timestamp;
+
+/// One fact about a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Event {
+    /// The case it belongs to.
+    pub case: CaseId,
+    /// Its number within the case, from 1 and without gaps.
+    pub seq: u64,
+    /// When it was stored.
+    pub at: Timestamp,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// What happened, in the past tense.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum EventKind {
+    /// A case began.
+    CaseOpened {
+        /// What kind of work it is.
+        kind: CaseKind,
+        /// One line that tells a person what it is about.
+        title: String,
+        /// The whole request, from which the case can be resumed.
+        request: serde_json::Value,
+    },
+    /// A process took the case over from one that stopped.
+    CaseResumed {
+        /// The process, as named in its lease.
+        holder: String,
+        /// The generation of its lease; all its events carry it.
+        generation: u64,
+    },
+    /// The case waits and can be resumed.
+    CaseParked {
+        /// Why it waits.
+        why: Pause,
+        /// When going on makes sense, if that is known.
+        until: Option<Timestamp>,
+    },
+    /// The case ended.
+    CaseClosed {
+        /// How it ended.
+        #[serde(flatten)]
+        outcome: Outcome,
+    },
+    /// A durable step began, perhaps again after an interruption.
+    StepStarted {
+        /// Which step.
+        step: StepKey,
+    },
+    /// A durable step ended; it is never run or paid for again.
+    StepFinished {
+        /// Which step.
+        step: StepKey,
+        /// Its result, given back when the case is resumed.
+        output: serde_json::Value,
+    },
+    /// An agent was invoked. Stored before anything is spawned or sent.
+    RunStarted {
+        /// The identity of this invocation; its files are named after it.
+        run: RunId,
+        /// The step on whose behalf it runs.
+        step: StepKey,
+        /// Which agent.
+        agent: AgentName,
+        /// In which role.
+        role: Role,
+        /// Whose tool or API is used.
+        provider: String,
+        /// Which model, where it is configured.
+        model: Option<String>,
+        /// The model's family, by which agreement is counted.
+        family: String,
+        /// Whether it may change files.
+        access: Access,
+        /// Number of this run among the runs of its call, from 1.
+        attempt: u32,
+        /// Hash of the prompt file.
+        prompt_hash: String,
+    },
+    /// A running agent showed a sign of life. Stored at most every few seconds per run.
+    RunProgressed {
+        /// Which run.
+        run: RunId,
+        /// What it is doing, such as `writing` or the name of a tool.
+        activity: String,
+        /// Characters of answer so far.
+        chars: u64,
+        /// Tokens so far, as far as the agent tells.
+        usage: Usage,
+    },
+    /// An agent's invocation ended, well or not.
+    RunFinished {
+        /// Which run.
+        run: RunId,
+        /// How it went.
+        #[serde(flatten)]
+        result: RunResult,
+        /// Tokens it used.
+        usage: Usage,
+        /// What it cost.
+        cost: Cost,
+        /// How long it took.
+        elapsed_ms: u64,
+        /// The agent's own session, by which a conversation could be continued.
+        session: Option<String>,
+        /// The model that answered, where the agent tells.
+        answered_by: Option<String>,
+        /// Version of the agent's program, where known.
+        version: Option<String>,
+    },
+    /// A call failed and is run again after a pause.
+    RunRetried {
+        /// The run that failed.
+        run: RunId,
+        /// Why.
+        class: ErrorClass,
+        /// The pause before the next run.
+        wait_ms: u64,
+    },
+    /// A provider's model was parked: nobody calls it before the pause is over.
+    ProviderParked {
+        /// Whose tool or API.
+        provider: String,
+        /// Which model; the provider's default when absent.
+        model: Option<String>,
+        /// Why.
+        class: ErrorClass,
+        /// When the pause is over; without it, when a run succeeds again or a human acts.
+        until: Option<Timestamp>,
+    },
+    /// A parked provider may be called again.
+    ProviderFreed {
+        /// Whose tool or API.
+        provider: String,
+        /// Which model.
+        model: Option<String>,
+    },
+    /// A change outside the ledger is about to be made.
+    EffectIntended {
+        /// What the action is; a repeat has the same key.
+        effect: EffectKey,
+        /// What will be done, in one line.
+        what: String,
+    },
+    /// A change outside the ledger was made and its postcondition checked.
+    EffectDone {
+        /// The key of the intent.
+        effect: EffectKey,
+        /// What was found or made, such as a commit id or a content hash.
+        evidence: String,
+    },
+    /// Something the user should know, that changed nothing.
+    Noted {
+        /// The sentence shown.
+        text: String,
+    },
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "result", rename_all = "snake_case")]
+pub enum RunResult {
+    /// A usable answer came.
+    Answered {
+        /// Hash of the answer, which lies in the run's files.
+        reply_hash: String,
+        /// Characters of the answer.
+        reply_chars: u64,
+    },
+    /// No usable answer came.
+    Failed {
+        /// Why.
+        class: ErrorClass,
+        /// What happened, in one sentence, without secrets.
+        message: String,
+    },
+    /// The process that waited for it died; whether the agent was paid is unknown.
+    Abandoned,
+}

@@ -1,0 +1,14 @@
+//! The domain of Tribunal, pure: same input, same output.
+//!
+//! Time, identities and randomness arrive as arguments, collections are ordered and numbers are
+//! integers. Whatever waits, spawns, stores or prints lives in the crates around this one.
+
+pub mod agent;
+pub mod case;
+pub mod event;
+pub mod ids;
+pub mod money;
+pub mod outage;
+pub mod secret;
+pub mod text;
+pub mod time;

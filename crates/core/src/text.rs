@@ -1,0 +1,99 @@
+//! Text helpers that never cut a character in two, and the one filter for terminals.
+
+use std::borrow::Cow;
+
+/// Returns at most `max` characters of `text`, ending in `…` when something was cut.
+#[must_use]
+pub fn truncate_chars(text: &str, max: usize) -> Cow<'_, str> {
+    if text.len() <= max || text.chars().count() <= max {
+        return Cow::Borrowed(text);
+    }
+    let kept: String = text.chars().take(max.saturating_sub(1)).collect();
+    Cow::Owned(kept + "…")
+}
+
+/// Returns the first line of `text` that is not blank, trimmed and at most `max` characters long.
+#[must_use]
+pub fn headline(text: &str, max: usize) -> Cow<'_, str> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    truncate_chars(line.unwrap_or(""), max)
+}
+
+/// Returns `text` as it may be shown on a terminal: of all control and format characters only
+/// newline and tab pass, the others are shown as `�`.
+///
+/// Model output and repository text reach a terminal only through this function, so that they
+/// cannot move the cursor, set a title, write the clipboard or reverse the reading direction.
+#[must_use]
+pub fn for_terminal(text: &str) -> Cow<'_, str> {
+    if text.chars().all(may_be_shown) {
+        return Cow::Borrowed(text);
+    }
+    let normalized = text.replace("\r\n", "\n");
+    Cow::Owned(
+        normalized
+            .chars()
+            .map(|c| if may_be_shown(c) { c } else { '\u{fffd}' })
+            .collect(),
+    )
+}
+
+fn may_be_shown(c: char) -> bool {
+    matches!(c, '\n' | '\t') || !(c.is_control() || is_format(c))
+}
+
+/// Tells whether `c` is of Unicode category Cf, or a line or paragraph separator.
+fn is_format(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{600}'..='\u{605}'
+            | '\u{61c}'
+            | '\u{6dd}'
+            | '\u{70f}'
+            | '\u{890}'..='\u{891}'
+            | '\u{8e2}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{2064}'
+            | '\u{2066}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{110bd}'
+            | '\u{110cd}'
+            | '\u{13430}'..='\u{1343f}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0001}'
+            | '\u{e0020}'..='\u{e007f}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn truncation_counts_characters_not_bytes() {
+        assert_eq!(truncate_chars("äöü", 3), "äöü");
+        assert_eq!(truncate_chars("äöüß", 3), "äö…");
+        assert_eq!(truncate_chars("", 0), "");
+    }
+
+    #[test]
+    fn terminal_filter_stops_what_drives_a_terminal() {
+        for (name, given, shown) in [
+            ("plain text passes", "a\tb\nc", "a\tb\nc"),
+            ("escape sequences", "\u{1b}[2Jx", "\u{fffd}[2Jx"),
+            ("C1 controls", "\u{9b}31m", "\u{fffd}31m"),
+            ("carriage return", "safe\rEVIL", "safe\u{fffd}EVIL"),
+            ("Windows line ends are lines", "a\r\nb\u{7}", "a\nb\u{fffd}"),
+            ("direction override", "\u{202e}txt", "\u{fffd}txt"),
+            ("zero width", "a\u{200b}b", "a\u{fffd}b"),
+            ("tags", "a\u{e0041}", "a\u{fffd}"),
+        ] {
+            assert_eq!(for_terminal(given), shown, "{name}");
+        }
+    }
+}
