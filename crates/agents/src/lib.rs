@@ -216,7 +216,11 @@ pub fn build(spec: spec::AgentSpec) -> Result<Box<dyn Agent>, AgentError> {
     Ok(match spec.backend {
         spec::Backend::Command(command) => Box::new(command::CommandAgent::new(profile, command)),
         spec::Backend::Http(http) => Box::new(http::HttpAgent::new(profile, http)?),
-        spec::Backend::Scripted { script } => Box::new(scripted::ScriptedAgent::new(profile, script)),
-        spec::Backend::Replay { recordings } => Box::new(replay::ReplayAgent::new(profile, recordings)),
+        spec::Backend::Scripted { script } => {
+            Box::new(scripted::ScriptedAgent::new(profile, script))
+        }
+        spec::Backend::Replay { recordings } => {
+            Box::new(replay::ReplayAgent::new(profile, recordings))
+        }
     })
 }

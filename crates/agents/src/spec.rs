@@ -132,7 +132,12 @@ pub enum Api {
 
 impl Api {
     /// All dialects.
-    pub const ALL: [Self; 4] = [Self::Anthropic, Self::OpenaiResponses, Self::OpenaiChat, Self::Gemini];
+    pub const ALL: [Self; 4] = [
+        Self::Anthropic,
+        Self::OpenaiResponses,
+        Self::OpenaiChat,
+        Self::Gemini,
+    ];
 
     /// Returns the name used in config and as the provider in records.
     #[must_use]
@@ -167,7 +172,15 @@ impl AgentSpec {
             Backend::Scripted { .. } => "scripted",
             Backend::Replay { .. } => "replay",
         };
-        let family = self.family.clone().unwrap_or_else(|| family_of(provider, self.model.as_deref()));
-        Profile { name: self.name.clone(), provider: provider.to_owned(), model: self.model.clone(), family }
+        let family = self
+            .family
+            .clone()
+            .unwrap_or_else(|| family_of(provider, self.model.as_deref()));
+        Profile {
+            name: self.name.clone(),
+            provider: provider.to_owned(),
+            model: self.model.clone(),
+            family,
+        }
     }
 }
