@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tribunal_core::agent::{Access, ErrorClass};
 use tribunal_core::ids::{AgentName, RunId};
-use tribunal_core::money::{Cost, Usage};
+use tribunal_core::money::{Cost, MicroUsd, Usage};
 
 /// Something that answers prompts.
 #[async_trait]
@@ -82,6 +82,8 @@ pub struct Call {
     pub run_dir: PathBuf,
     /// How long and how much it may run.
     pub limits: Limits,
+    /// Most money the run may cost, where the agent can be told.
+    pub max_cost: Option<MicroUsd>,
     /// Longest answer asked for, in tokens, where the agent can be told.
     pub max_output_tokens: Option<u32>,
     /// Sampling temperature in thousandths, where the agent can be told.
