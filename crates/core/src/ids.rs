@@ -127,18 +127,18 @@ text_id!(
 );
 
 impl CaseId {
-    /// Returns the case id made from random or time-ordered `bits`.
+    /// Returns the case id made from 40 of the given random bits: short enough to be typed.
     #[must_use]
-    pub fn from_bits(bits: u128) -> Self {
-        Self(format!("c-{bits:032x}"))
+    pub fn from_bits(bits: u64) -> Self {
+        Self(format!("c-{:010x}", bits & 0xff_ffff_ffff))
     }
 }
 
 impl RunId {
-    /// Returns the run id made from random or time-ordered `bits`.
+    /// Returns the run id made from the given random bits.
     #[must_use]
-    pub fn from_bits(bits: u128) -> Self {
-        Self(format!("r-{bits:032x}"))
+    pub fn from_bits(bits: u64) -> Self {
+        Self(format!("r-{bits:016x}"))
     }
 }
 
