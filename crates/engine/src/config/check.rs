@@ -1,0 +1,390 @@
+//! What types alone cannot say: settings that contradict each other or point nowhere.
+
+use tribunal_core::agent::Role;
+
+use super::agent::{AgentSettings, Provider, Reach};
+use super::de::did_you_mean;
+use super::error::ConfigError;
+use super::node::{Mark, Node};
+use super::settings::{Label, Settings, StaleAlert};
+use super::values::Span;
+
+/// Checks the merged settings; `tree` tells where each value stands.
+///
+/// A label that one layer makes mandatory and another optional is what the later layer says.
+pub(super) fn check(settings: &mut Settings, tree: &Node) -> Result<(), ConfigError> {
+    let places = Places(tree);
+    for agent in &settings.agents {
+        check_agent(agent, places)?;
+    }
+    check_ranges(settings, places)?;
+    check_disputes(settings, places)?;
+    check_arbiter(settings, places)?;
+    check_providers(settings, places)?;
+    let opinions = &mut settings.review.opinions;
+    settle_labels(
+        &mut opinions.mandatory,
+        &mut opinions.optional,
+        "opinions",
+        places,
+    )?;
+    let issues = &mut settings.review.issues;
+    settle_labels(
+        &mut issues.mandatory,
+        &mut issues.optional,
+        "issues",
+        places,
+    )
+}
+
+/// Finds the places that complaints are about.
+#[derive(Clone, Copy)]
+struct Places<'t>(&'t Node);
+
+impl<'t> Places<'t> {
+    /// Returns the place of the value at `path`, or of the nearest thing around it.
+    fn nearest(self, path: &[&str]) -> &'t Mark {
+        let mut node = self.0;
+        let mut mark = &node.mark;
+        for part in path {
+            let Some(entry) = node.entries().iter().find(|entry| entry.key == *part) else {
+                break;
+            };
+            node = &entry.value;
+            // An agent stands where its name does, not where its first key happens to be.
+            mark = if node.entries().is_empty() {
+                &node.mark
+            } else {
+                &entry.mark
+            };
+        }
+        mark
+    }
+
+    fn error<T>(
+        self,
+        path: &[&str],
+        message: String,
+        hint: Option<&str>,
+    ) -> Result<T, ConfigError> {
+        let hint = hint.map(str::to_owned);
+        Err(self.nearest(path).error(message, hint))
+    }
+}
+
+fn check_agent(agent: &AgentSettings, places: Places<'_>) -> Result<(), ConfigError> {
+    let name = agent.name.as_str();
+    if agent.role.is_empty() {
+        let hint = "add `role: reviewer`, or `coder`, `judge`, `arbiter`, `contestant`";
+        return places.error(
+            &["agents", name],
+            format!("the agent `{name}` has no `role`"),
+            Some(hint),
+        );
+    }
+    check_reach(agent, places)?;
+    check_names(agent, places)?;
+    if let Some(url) = &agent.base_url {
+        check_url(url, &["agents", name, "base_url"], places)?;
+    }
+    let limits = &agent.limits;
+    let spans = [
+        ("first_byte", limits.first_byte),
+        ("idle", limits.idle),
+        ("wall", limits.wall),
+    ];
+    for (key, span) in spans {
+        check_not_zero(span, &["agents", name, "limits", key], places)?;
+    }
+    if agent.concurrency == Some(0) {
+        return must_be_positive(&["agents", name, "concurrency"], places);
+    }
+    if agent.max_output_tokens == Some(0) {
+        return must_be_positive(&["agents", name, "max_output_tokens"], places);
+    }
+    Ok(())
+}
+
+/// An agent is reached in exactly one way, and says what that way needs.
+fn check_reach(agent: &AgentSettings, places: Places<'_>) -> Result<(), ConfigError> {
+    let name = agent.name.as_str();
+    let Some(provider) = agent.provider() else {
+        let hint = "add `command: claude`, for example, or `provider: anthropic`";
+        let message = format!("the agent `{name}` has neither a `command` nor a `provider`");
+        return places.error(&["agents", name], message, Some(hint));
+    };
+    let (word, reach) = (provider.as_str(), provider.reach());
+    if agent.command.is_some() && !matches!(reach, Reach::Command(_)) {
+        let message = format!("the agent `{name}` has both a `command` and the provider `{word}`");
+        return places.error(
+            &["agents", name, "provider"],
+            message,
+            Some("keep one of them"),
+        );
+    }
+    if agent.command.is_none() && provider == Provider::Custom {
+        let message = format!("the agent `{name}` is `custom` but has no `command`");
+        return places.error(
+            &["agents", name, "provider"],
+            message,
+            Some("name the program to start"),
+        );
+    }
+    let needs = [
+        (
+            "script",
+            agent.script.is_some(),
+            Reach::Scripted,
+            "scripted",
+        ),
+        ("case", agent.case.is_some(), Reach::Replay, "replay"),
+    ];
+    for (key, given, of, of_word) in needs {
+        if reach == of && !given {
+            let message = format!("the agent `{name}` is `{of_word}` but has no `{key}`");
+            return places.error(&["agents", name], message, Some("add it"));
+        }
+        if reach != of && given {
+            let message = format!("`agents.{name}.{key}` is only for `provider: {of_word}`");
+            return places.error(&["agents", name, key], message, Some("remove one of them"));
+        }
+    }
+    Ok(())
+}
+
+/// Names that are handed to programs must not be mistaken for anything else.
+fn check_names(agent: &AgentSettings, places: Places<'_>) -> Result<(), ConfigError> {
+    let name = agent.name.as_str();
+    for (key, value) in [("model", &agent.model), ("family", &agent.family)] {
+        if let Some(value) = value {
+            check_model_word(value, &["agents", name, key], places)?;
+        }
+    }
+    if let Some(variable) = &agent.api_key_env
+        && !is_variable_name(variable)
+    {
+        // The value is probably the key itself, so it is not repeated.
+        let message = format!("`agents.{name}.api_key_env` must be the name of a variable");
+        let hint = "keys are never kept in config; put the key into a variable and name that here";
+        return places.error(&["agents", name, "api_key_env"], message, Some(hint));
+    }
+    for variable in &agent.pass_env {
+        if !is_variable_name(variable) {
+            let message = format!("`agents.{name}.pass_env` must list names of variables");
+            return places.error(&["agents", name, "pass_env"], message, None);
+        }
+    }
+    for (variable, value) in &agent.env {
+        if !is_variable_name(variable) || value.contains('\0') {
+            let message = format!("`agents.{name}.env` must map names of variables to texts");
+            return places.error(&["agents", name, "env", variable], message, None);
+        }
+    }
+    Ok(())
+}
+
+fn check_model_word(word: &str, path: &[&str], places: Places<'_>) -> Result<(), ConfigError> {
+    let fits = !word.is_empty()
+        && !word.starts_with('-')
+        && !word.contains(|c: char| c.is_whitespace() || c.is_control());
+    if fits {
+        return Ok(());
+    }
+    let message = format!(
+        "`{}` must be a name without spaces or a leading dash",
+        path.join(".")
+    );
+    places.error(path, message, None)
+}
+
+fn is_variable_name(text: &str) -> bool {
+    let starts = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    starts && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Keys are bound to a host, so an address must name one and carry no credentials itself.
+fn check_url(url: &str, path: &[&str], places: Places<'_>) -> Result<(), ConfigError> {
+    let rest = url
+        .strip_prefix("https://")
+        .or_else(|| url.strip_prefix("http://"));
+    let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+    let clean = !url.contains(|c: char| c.is_whitespace() || c.is_control());
+    let key = path.join(".");
+    match authority {
+        Some(authority) if authority.contains('@') => {
+            let message = format!("`{key}` must not carry a name or password");
+            places.error(path, message, Some("use `api_key_env` for keys"))
+        }
+        Some(authority) if clean && !authority.is_empty() => Ok(()),
+        _ => {
+            let message =
+                format!("`{key}` must be an address that begins with `https://` or `http://`");
+            places.error(path, message, None)
+        }
+    }
+}
+
+fn check_not_zero(
+    span: Option<Span>,
+    path: &[&str],
+    places: Places<'_>,
+) -> Result<(), ConfigError> {
+    if span.is_some_and(|span| span.0.is_zero()) {
+        let message = format!("`{}` must be longer than zero", path.join("."));
+        return places.error(path, message, None);
+    }
+    Ok(())
+}
+
+fn must_be_positive(path: &[&str], places: Places<'_>) -> Result<(), ConfigError> {
+    let message = format!("`{}` must be at least 1, not `0`", path.join("."));
+    places.error(path, message, None)
+}
+
+fn check_ranges(settings: &Settings, places: Places<'_>) -> Result<(), ConfigError> {
+    let limits = &settings.limits;
+    let spans = [
+        ("first_byte", limits.first_byte),
+        ("idle", limits.idle),
+        ("wall", limits.wall),
+    ];
+    for (key, span) in spans {
+        check_not_zero(Some(span), &["limits", key], places)?;
+    }
+    let ranges: [(&[&str], u32, u32); 4] = [
+        (
+            &["review", "judge", "panel"],
+            settings.review.judge.panel,
+            9,
+        ),
+        (
+            &["disputes", "timeout_days"],
+            settings.disputes.timeout_days,
+            3_650,
+        ),
+        (
+            &["arbiter", "max_tokens"],
+            settings.arbiter.max_tokens,
+            u32::MAX,
+        ),
+        (&["retry", "attempts"], settings.retry.attempts, 20),
+    ];
+    for (path, value, most) in ranges {
+        if value == 0 {
+            return must_be_positive(path, places);
+        }
+        if value > most {
+            let message = format!("`{}` must be at most {most}, not `{value}`", path.join("."));
+            return places.error(path, message, None);
+        }
+    }
+    Ok(())
+}
+
+fn check_disputes(settings: &Settings, places: Places<'_>) -> Result<(), ConfigError> {
+    let disputes = &settings.disputes;
+    match &disputes.webhook {
+        Some(url) => check_url(url, &["disputes", "webhook"], places),
+        None if disputes.alert_on_stale == StaleAlert::Webhook => places.error(
+            &["disputes", "alert_on_stale"],
+            "`disputes.alert_on_stale` is `webhook` but there is no address".to_owned(),
+            Some("set `disputes.webhook`"),
+        ),
+        None => Ok(()),
+    }
+}
+
+fn check_arbiter(settings: &Settings, places: Places<'_>) -> Result<(), ConfigError> {
+    let arbiter = &settings.arbiter;
+    if let Some(model) = &arbiter.model {
+        check_model_word(model, &["arbiter", "model"], places)?;
+    }
+    let needs_more = |provider: &Provider| {
+        matches!(
+            provider,
+            Provider::Scripted | Provider::Replay | Provider::Custom
+        )
+    };
+    if let Some(provider) = arbiter.provider.filter(needs_more) {
+        let message = format!(
+            "`arbiter.provider` cannot be `{}`, which needs more than a name",
+            provider.as_str()
+        );
+        let hint = "define an agent with `role: arbiter` and name it with `arbiter.agent`";
+        return places.error(&["arbiter", "provider"], message, Some(hint));
+    }
+    let Some(name) = &arbiter.agent else {
+        return Ok(());
+    };
+    if arbiter.provider.is_some() {
+        let message = "`arbiter` has both an `agent` and a `provider`".to_owned();
+        return places.error(&["arbiter", "agent"], message, Some("keep one of them"));
+    }
+    let agents: Vec<_> = settings
+        .agents
+        .iter()
+        .map(|agent| agent.name.as_str())
+        .collect();
+    match settings.agents.iter().find(|agent| agent.name == *name) {
+        Some(agent) if agent.has_role(Role::Arbiter) => Ok(()),
+        Some(_) => {
+            let message = format!("`arbiter.agent` names `{name}`, which is not an arbiter");
+            places.error(
+                &["arbiter", "agent"],
+                message,
+                Some("add `arbiter` to its `role`"),
+            )
+        }
+        None => {
+            let hint = did_you_mean(name.as_str(), agents);
+            let message = format!("`arbiter.agent` names `{name}`, but there is no such agent");
+            places.error(&["arbiter", "agent"], message, hint.as_deref())
+        }
+    }
+}
+
+fn check_providers(settings: &Settings, places: Places<'_>) -> Result<(), ConfigError> {
+    let known = Provider::ALL.map(Provider::as_str);
+    for (name, provider) in &settings.providers {
+        if !known.contains(&name.as_str()) {
+            let hint = did_you_mean(name, known);
+            let message = format!("there is no provider `{name}`");
+            return places.error(&["providers", name], message, hint.as_deref());
+        }
+        if provider.concurrency == 0 {
+            return must_be_positive(&["providers", name, "concurrency"], places);
+        }
+    }
+    Ok(())
+}
+
+fn settle_labels(
+    mandatory: &mut Vec<Label>,
+    optional: &mut Vec<Label>,
+    section: &str,
+    places: Places<'_>,
+) -> Result<(), ConfigError> {
+    let Some(both) = mandatory
+        .iter()
+        .find(|label| optional.contains(label))
+        .copied()
+    else {
+        return Ok(());
+    };
+    let list = |key| places.0.at(&["review", section, key]);
+    let layer = |key| list(key).map(|node| node.mark.source.layer);
+    match layer("mandatory").cmp(&layer("optional")) {
+        std::cmp::Ordering::Greater => optional.retain(|label| !mandatory.contains(label)),
+        std::cmp::Ordering::Less => mandatory.retain(|label| !optional.contains(label)),
+        std::cmp::Ordering::Equal => {
+            let word = format!("{both:?}").to_uppercase();
+            let message = format!("`{word}` is both mandatory and optional in `review.{section}`");
+            return places.error(
+                &["review", section, "optional"],
+                message,
+                Some("keep it in one list"),
+            );
+        }
+    }
+    Ok(())
+}

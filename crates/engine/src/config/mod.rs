@@ -1,0 +1,296 @@
+//! Typed settings from layers: defaults, user, project, environment, flags; each value knows its
+//! origin.
+//!
+//! [`load`] reads what [`Sources`] names and nothing else, so tests see exactly what they give.
+//! The types are the one description of the settings: the defaults are their `Default`, the schema
+//! and the reference are made from their doc comments, and `defaults.yml` is checked against them.
+
+mod agent;
+mod check;
+mod de;
+
+mod error;
+mod given;
+mod key;
+mod layers;
+mod node;
+mod read;
+mod roster;
+mod schema;
+mod settings;
+mod show;
+mod spec;
+mod trust;
+mod values;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+pub use agent::{
+    AgentBudget, AgentLimits, AgentSettings, LoginChoice, PriceSettings, Provider, Reach,
+};
+
+pub use error::{ConfigError, Layer, Origin, Untrusted};
+pub use key::Key;
+pub use roster::{Roster, SCRIPTED};
+pub use schema::{reference, schema};
+pub use settings::{
+    ArbiterSettings, BudgetSettings, DisputeSettings, EscalateTo, IssueSettings, JudgeSettings,
+    Label, LedgerSettings, LimitSettings, Obligation, OnDispute, OnMajor, OpinionSettings,
+    ProviderSettings, Recourse, RetrySettings, ReviewSettings, Settings, StaleAlert, Synchronous,
+};
+pub use show::Shown;
+pub use spec::{SpecContext, SpecError};
+pub use trust::TrustStore;
+pub use values::{CommandLine, Size, Span, Temperature, Usd};
+
+use node::{Kind, Map, Mark, Node, Source};
+
+/// The commented defaults, the reference for people.
+pub const DEFAULTS: &str = include_str!("../../defaults.yml");
+
+/// Name of the project's directory for everything of ours.
+pub const PROJECT_DIR: &str = ".tribunal";
+
+/// Name of the config file in the project's and the user's directory.
+pub const FILE_NAME: &str = "config.yml";
+
+/// Everything that the configuration is made from.
+#[derive(Debug, Clone)]
+pub struct Sources {
+    /// Where we are; the project is looked for from here upwards.
+    pub cwd: PathBuf,
+    /// The environment.
+    pub env: BTreeMap<String, String>,
+    /// The directory of the user's config file.
+    pub user_dir: Option<PathBuf>,
+    /// The directory of what we remember for the user, such as trust.
+    pub state_dir: Option<PathBuf>,
+    /// `key=value` from flags.
+    pub overrides: Vec<String>,
+    /// Whether an untrusted project config is an error.
+    pub trust: Trust,
+}
+
+/// Whether an untrusted project config is an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Trust {
+    /// It is: nothing it says may be acted on.
+    #[default]
+    Required,
+    /// It is only looked at.
+    OnlyLooking,
+}
+
+impl Sources {
+    /// Returns the sources for a process in `cwd` with `env` and the flags `overrides`, by the XDG
+    /// rules.
+    #[must_use]
+    pub fn new(cwd: PathBuf, env: BTreeMap<String, String>, overrides: Vec<String>) -> Self {
+        let home = env.get("HOME").map(PathBuf::from);
+        let directory = |variable: &str, below_home: &str| {
+            // The rules say to ignore a relative path.
+            let named = env.get(variable).map(PathBuf::from);
+            let base = named.filter(|path| path.is_absolute());
+            let base = base.or_else(|| home.as_ref().map(|home| home.join(below_home)));
+            base.map(|base| base.join("tribunal"))
+        };
+        Self {
+            user_dir: directory("XDG_CONFIG_HOME", ".config"),
+            state_dir: directory("XDG_STATE_HOME", ".local/state"),
+            trust: Trust::Required,
+            overrides,
+            cwd,
+            env,
+        }
+    }
+
+    /// Returns the user's config file, whether or not it exists.
+    #[must_use]
+    pub fn user_file(&self) -> Option<PathBuf> {
+        Some(self.user_dir.as_ref()?.join(FILE_NAME))
+    }
+
+    /// Returns where the project's config file is or would be.
+    #[must_use]
+    pub fn project(&self) -> Project {
+        Project::find(&self.cwd)
+    }
+
+    /// Returns what the user trusts.
+    #[must_use]
+    pub fn trust_store(&self) -> TrustStore {
+        TrustStore::new(self.state_dir.clone())
+    }
+}
+
+/// The directory we work for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    /// The directory that holds `.tribunal`, else the root of the repository, else where we are.
+    pub root: PathBuf,
+    /// Whether it is more than the directory where we happen to be.
+    pub found: bool,
+}
+
+impl Project {
+    /// Looks from `cwd` upwards, not beyond the root of the repository nor into directories of
+    /// another owner.
+    #[must_use]
+    pub fn find(cwd: &Path) -> Self {
+        let owner = owner_of(cwd);
+        for directory in cwd.ancestors() {
+            if owner_of(directory) != owner {
+                break;
+            }
+            if directory.join(PROJECT_DIR).is_dir() || directory.join(".git").exists() {
+                return Self {
+                    root: directory.to_owned(),
+                    found: true,
+                };
+            }
+        }
+        Self {
+            root: cwd.to_owned(),
+            found: false,
+        }
+    }
+
+    /// Returns the project's config file, whether or not it exists.
+    #[must_use]
+    pub fn file(&self) -> PathBuf {
+        self.root.join(PROJECT_DIR).join(FILE_NAME)
+    }
+}
+
+#[cfg(unix)]
+fn owner_of(directory: &Path) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    Some(directory.metadata().ok()?.uid())
+}
+
+#[cfg(not(unix))]
+fn owner_of(_: &Path) -> Option<u32> {
+    None
+}
+
+/// The settings and where they came from.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The settings, all layers applied.
+    pub settings: Settings,
+    /// Where each value that somebody set came from, by key.
+    pub origins: BTreeMap<String, Origin>,
+    /// The files that were read, in the order of their layers.
+    pub files: Vec<ConfigFile>,
+    /// The root of the project, if we are in one.
+    pub project: Option<PathBuf>,
+    /// The directory of what we remember for the user.
+    pub state_dir: PathBuf,
+}
+
+/// A file that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigFile {
+    /// Its layer.
+    pub layer: Layer,
+    /// The file.
+    pub path: PathBuf,
+    /// Hash of its content.
+    pub hash: String,
+    /// What it sets that only a trusted project file may set, with the values.
+    pub sensitive: Vec<(String, String)>,
+}
+
+/// Loads the configuration.
+///
+/// Without any file, variable or flag this parses nothing.
+pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
+    let project = sources.project();
+    let mut tree = empty_tree();
+    let mut files = Vec::new();
+    for (layer, path) in candidates(sources, &project) {
+        if let Some((file, node)) = read::file(layer, &path, sources, &project)? {
+            de::from_node::<Settings>(&layers::with_agents_listed(node.clone()))?;
+            require_trust(&file, sources)?;
+            layers::merge(&mut tree, node);
+            files.push(file);
+        }
+    }
+    given::environment(&mut tree, &sources.env)?;
+    given::overrides(&mut tree, &sources.overrides)?;
+    let (settings, origins) = settle(tree, sources, &project)?;
+    Ok(Loaded {
+        settings,
+        origins,
+        files,
+        project: project.found.then_some(project.root),
+        state_dir: match &sources.state_dir {
+            Some(directory) => directory.clone(),
+            None => sources.cwd.join(PROJECT_DIR),
+        },
+    })
+}
+
+/// The files of the layers; the project's may be replaced by one that the environment names.
+fn candidates(sources: &Sources, project: &Project) -> Vec<(Layer, PathBuf)> {
+    let user = sources.user_file().map(|path| (Layer::User, path));
+    let named = sources
+        .env
+        .get("TRIBUNAL_CONFIG")
+        .filter(|path| !path.is_empty());
+    let second = match named {
+        Some(path) => Some((Layer::Environment, sources.cwd.join(path))),
+        None if project.found => Some((Layer::Project, project.file())),
+        None => None,
+    };
+    user.into_iter().chain(second).collect()
+}
+
+fn require_trust(file: &ConfigFile, sources: &Sources) -> Result<(), ConfigError> {
+    let free = file.layer != Layer::Project
+        || file.sensitive.is_empty()
+        || sources.trust == Trust::OnlyLooking
+        || sources.trust_store().is_trusted(&file.path, &file.hash);
+    if free {
+        return Ok(());
+    }
+    Err(ConfigError::Untrusted(Untrusted {
+        file: file.path.clone(),
+        hash: file.hash.clone(),
+        sensitive: file.sensitive.clone(),
+    }))
+}
+
+fn empty_tree() -> Node {
+    let source = std::sync::Arc::new(Source {
+        layer: Layer::Default,
+        file: None,
+        name: None,
+    });
+    let mark = Mark {
+        source,
+        line: 0,
+        column: 0,
+    };
+    Node::map(mark, Map::new())
+}
+
+/// Turns the merged tree into settings that hold together.
+fn settle(
+    tree: Node,
+    sources: &Sources,
+    project: &Project,
+) -> Result<(Settings, BTreeMap<String, Origin>), ConfigError> {
+    if matches!(&tree.kind, Kind::Map(entries) if entries.is_empty()) {
+        return Ok((Settings::default(), BTreeMap::new()));
+    }
+    let mut settings: Settings = de::from_node(&layers::with_agents_listed(tree.clone()))?;
+    check::check(&mut settings, &tree)?;
+    read::resolve_paths(&mut settings, &tree, sources, project);
+    let mut origins = BTreeMap::new();
+    layers::for_each_leaf(&tree, &mut |path, node| {
+        origins.insert(path.join("."), node.mark.origin());
+    });
+    Ok((settings, origins))
+}

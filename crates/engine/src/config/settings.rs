@@ -1,0 +1,441 @@
+//! All settings with their defaults. The doc comments are the descriptions in the JSON schema.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tribunal_agents::Limits;
+use tribunal_core::ids::AgentName;
+
+use super::agent::{AgentSettings, Provider};
+use super::values::{Size, Span, Temperature, Usd, one_or_many, one_or_many_schema};
+
+/// The settings of Tribunal, all layers applied.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// The agents that take part. Layers are merged by name; within a role the first comes first.
+    pub agents: Vec<AgentSettings>,
+    /// How findings bind and how disputes about them are resolved.
+    pub review: ReviewSettings,
+    /// What happens to disputes that stay open.
+    pub disputes: DisputeSettings,
+    /// The model that decides procedure: who works next, which judges sit.
+    pub arbiter: ArbiterSettings,
+    /// What ends a run that does not end itself, for every agent that says nothing else.
+    pub limits: LimitSettings,
+    /// How often and how patiently a failed call is tried again.
+    pub retry: RetrySettings,
+    /// What may be spent before work stops and waits for you.
+    pub budget: BudgetSettings,
+    /// Settings by provider, such as `anthropic` or `claude`.
+    pub providers: BTreeMap<String, ProviderSettings>,
+    /// Where everything is recorded.
+    pub ledger: LedgerSettings,
+}
+
+impl Settings {
+    /// All sections.
+    pub const KEYS: [&'static str; 9] = [
+        "agents",
+        "review",
+        "disputes",
+        "arbiter",
+        "limits",
+        "retry",
+        "budget",
+        "providers",
+        "ledger",
+    ];
+
+    /// Returns the limits of `agent`: its own over the common ones.
+    #[must_use]
+    pub fn limits_for(&self, agent: &AgentSettings) -> Limits {
+        let (own, common) = (&agent.limits, &self.limits);
+        Limits {
+            first_byte: own.first_byte.unwrap_or(common.first_byte).0,
+            idle: own.idle.unwrap_or(common.idle).0,
+            wall: own.wall.unwrap_or(common.wall).0,
+            after_result: own.after_result.unwrap_or(common.after_result).0,
+            output_bytes: own.output.unwrap_or(common.output).0,
+        }
+    }
+
+    /// Returns how many runs of `provider` may go on at the same time.
+    #[must_use]
+    pub fn concurrency_of(&self, provider: &str) -> u32 {
+        let own = self.providers.get(provider);
+        own.map_or_else(ProviderSettings::default, Clone::clone)
+            .concurrency
+    }
+}
+
+/// How findings bind and how disputes about them are resolved.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReviewSettings {
+    /// Labels of a reviewer's recommendations.
+    pub opinions: OpinionSettings,
+    /// Labels of the problems a reviewer found.
+    pub issues: IssueSettings,
+    /// What happens when the coder objects to a mandatory finding.
+    pub on_dispute: OnDispute,
+    /// The judge who rules on such an objection.
+    pub judge: JudgeSettings,
+}
+
+/// Whether a finding binds the coder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Obligation {
+    /// The coder carries it out or objects.
+    Mandatory,
+    /// The coder may discard it.
+    Optional,
+}
+
+impl ReviewSettings {
+    /// Returns whether a finding with `label` binds the coder; what no list names does.
+    #[must_use]
+    pub fn obligation(&self, label: Label) -> Obligation {
+        let mandatory = [&self.opinions.mandatory, &self.issues.mandatory];
+        let optional = [&self.opinions.optional, &self.issues.optional];
+        let named = |lists: [&Vec<Label>; 2]| lists.into_iter().any(|list| list.contains(&label));
+        if named(optional) && !named(mandatory) {
+            Obligation::Optional
+        } else {
+            Obligation::Mandatory
+        }
+    }
+}
+
+/// The tag of a finding as the reviewer wrote it.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Label {
+    /// A required change.
+    Must,
+    /// A recommended change.
+    Should,
+    /// An issue that must not be shipped.
+    Critical,
+    /// A serious issue.
+    High,
+    /// A moderate issue.
+    Medium,
+    /// A minor issue.
+    Low,
+}
+
+/// Labels of a reviewer's recommendations.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct OpinionSettings {
+    /// Labels that the coder must carry out or object to.
+    #[serde(deserialize_with = "one_or_many")]
+    #[schemars(schema_with = "one_or_many_schema::<Label>")]
+    pub mandatory: Vec<Label>,
+    /// Labels that the coder may discard.
+    #[serde(deserialize_with = "one_or_many")]
+    #[schemars(schema_with = "one_or_many_schema::<Label>")]
+    pub optional: Vec<Label>,
+}
+
+impl Default for OpinionSettings {
+    fn default() -> Self {
+        Self {
+            mandatory: vec![Label::Must],
+            optional: vec![Label::Should],
+        }
+    }
+}
+
+/// Labels of the problems a reviewer found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct IssueSettings {
+    /// Labels that the coder must carry out or object to.
+    #[serde(deserialize_with = "one_or_many")]
+    #[schemars(schema_with = "one_or_many_schema::<Label>")]
+    pub mandatory: Vec<Label>,
+    /// Labels that the coder may discard.
+    #[serde(deserialize_with = "one_or_many")]
+    #[schemars(schema_with = "one_or_many_schema::<Label>")]
+    pub optional: Vec<Label>,
+}
+
+impl Default for IssueSettings {
+    fn default() -> Self {
+        Self {
+            mandatory: vec![Label::Critical, Label::High],
+            optional: vec![Label::Medium, Label::Low],
+        }
+    }
+}
+
+/// What happens when the coder objects to a mandatory finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct OnDispute {
+    /// Whether to ask on the terminal how the dispute is to be resolved.
+    pub prompt_user: bool,
+    /// The answer when nobody is asked, and the preselected one when somebody is.
+    #[serde(rename = "default")]
+    pub default_recourse: Recourse,
+}
+
+impl Default for OnDispute {
+    fn default() -> Self {
+        Self {
+            prompt_user: true,
+            default_recourse: Recourse::Judge,
+        }
+    }
+}
+
+/// How a dispute is to be resolved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Recourse {
+    /// A judge rules; without one the dispute waits for a human.
+    Judge,
+    /// A human rules; until then the dispute stays open.
+    Human,
+    /// The finding is dismissed at once.
+    Discard,
+}
+
+/// The judge who rules on an objection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct JudgeSettings {
+    /// Who rules when the judge is uncertain.
+    pub escalate_to: EscalateTo,
+    /// How many judges are asked about one dispute.
+    #[schemars(range(min = 1, max = 9))]
+    pub panel: u32,
+}
+
+impl Default for JudgeSettings {
+    fn default() -> Self {
+        Self {
+            escalate_to: EscalateTo::Human,
+            panel: 1,
+        }
+    }
+}
+
+/// Who rules when the judge is uncertain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EscalateTo {
+    /// A human is asked, and the dispute stays open until then.
+    Human,
+}
+
+/// What happens to disputes that stay open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DisputeSettings {
+    /// Days after which an open dispute is called stale.
+    #[schemars(range(min = 1, max = 3650))]
+    pub timeout_days: u32,
+    /// How to tell about stale disputes.
+    pub alert_on_stale: StaleAlert,
+    /// What the loop does when a major dispute is opened.
+    pub on_major: OnMajor,
+    /// Address that gets a POST when disputes are stale and `alert_on_stale` is `webhook`.
+    pub webhook: Option<String>,
+}
+
+impl Default for DisputeSettings {
+    fn default() -> Self {
+        Self {
+            timeout_days: 7,
+            alert_on_stale: StaleAlert::Log,
+            on_major: OnMajor::Park,
+            webhook: None,
+        }
+    }
+}
+
+/// How to tell about stale disputes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StaleAlert {
+    /// A warning in the terminal.
+    Log,
+    /// A POST to `disputes.webhook`.
+    Webhook,
+    /// Nothing.
+    None,
+}
+
+/// What the loop does when a major dispute is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnMajor {
+    /// The task waits for a ruling and the loop goes on with the next one.
+    Park,
+    /// The loop stops.
+    Halt,
+}
+
+/// The model that decides procedure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ArbiterSettings {
+    /// Tool or API to use; without it and without an agent in that role, fixed rules decide.
+    pub provider: Option<Provider>,
+    /// Model to ask for; a fast and cheap one will do.
+    pub model: Option<String>,
+    /// Longest answer to ask for, in tokens.
+    #[schemars(range(min = 1))]
+    pub max_tokens: u32,
+    /// Sampling temperature from 0 to 2; low ones make decisions repeatable.
+    pub temperature: Temperature,
+    /// Name of the agent that acts as arbiter, in place of `provider`.
+    pub agent: Option<AgentName>,
+}
+
+impl Default for ArbiterSettings {
+    fn default() -> Self {
+        Self {
+            provider: None,
+            model: None,
+            max_tokens: 1_024,
+            temperature: Temperature(300),
+            agent: None,
+        }
+    }
+}
+
+/// What ends a run that does not end itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LimitSettings {
+    /// Time until the first byte of output.
+    pub first_byte: Span,
+    /// Longest time without output, once there was some.
+    pub idle: Span,
+    /// Longest time in all.
+    pub wall: Span,
+    /// Time to exit once the result was seen.
+    pub after_result: Span,
+    /// Output that is kept; more ends the run.
+    pub output: Size,
+}
+
+impl Default for LimitSettings {
+    fn default() -> Self {
+        let limits = Limits::default();
+        Self {
+            first_byte: Span(limits.first_byte),
+            idle: Span(limits.idle),
+            wall: Span(limits.wall),
+            after_result: Span(limits.after_result),
+            output: Size(limits.output_bytes),
+        }
+    }
+}
+
+/// How often and how patiently a failed call is tried again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RetrySettings {
+    /// Attempts in all, the first included.
+    #[schemars(range(min = 1, max = 20))]
+    pub attempts: u32,
+    /// Wait before the second attempt; it doubles with each further one.
+    pub base: Span,
+    /// Longest wait within a run; what takes longer is parked and can be resumed.
+    pub patience: Span,
+}
+
+impl Default for RetrySettings {
+    fn default() -> Self {
+        Self {
+            attempts: 3,
+            base: Span::from_secs(2),
+            patience: Span::from_secs(300),
+        }
+    }
+}
+
+/// What may be spent before work stops and waits for you; `null` removes a cap.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BudgetSettings {
+    /// Most that one call may cost, in US dollars, where the agent can be told.
+    pub per_call: Option<Usd>,
+    /// Most that one case may cost, in US dollars.
+    pub per_case: Option<Usd>,
+    /// Most that all cases of one day may cost, in US dollars.
+    pub per_day: Option<Usd>,
+    /// What a call of unknown cost counts against the caps, in US dollars.
+    pub unknown_call: Usd,
+    /// Most tokens that one case may use.
+    pub max_tokens_per_case: Option<u64>,
+    /// Most agent runs in one case.
+    pub max_runs_per_case: Option<u64>,
+}
+
+impl Default for BudgetSettings {
+    fn default() -> Self {
+        Self {
+            per_call: None,
+            per_case: Some(Usd::from_cents(2_000)),
+            per_day: Some(Usd::from_cents(10_000)),
+            unknown_call: Usd::from_cents(10),
+            max_tokens_per_case: None,
+            max_runs_per_case: Some(500),
+        }
+    }
+}
+
+/// Settings of one provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProviderSettings {
+    /// Runs at the same time, over all agents of the provider.
+    #[schemars(range(min = 1, max = 1000))]
+    pub concurrency: u32,
+}
+
+impl Default for ProviderSettings {
+    fn default() -> Self {
+        Self { concurrency: 4 }
+    }
+}
+
+/// Where everything is recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LedgerSettings {
+    /// The directory of the ledger; `.tribunal/ledger` in the project when absent.
+    pub path: Option<PathBuf>,
+    /// Whether what was acknowledged survives a power loss (`full`) or only a crash of the program
+    /// (`normal`, faster).
+    pub synchronous: Synchronous,
+}
+
+impl Default for LedgerSettings {
+    fn default() -> Self {
+        Self {
+            path: None,
+            synchronous: Synchronous::Full,
+        }
+    }
+}
+
+/// What an acknowledged record survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Synchronous {
+    /// Power loss.
+    Full,
+    /// A crash of the program.
+    Normal,
+}
