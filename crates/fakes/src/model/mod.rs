@@ -136,23 +136,28 @@ impl FakeModel {
     ///
     /// Fails when the port or the thread cannot be had.
     pub fn spawn_blocking_with(settings: Settings) -> io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port)))?;
+        // The socket is made here and the runtime over there, so that this works inside a runtime too.
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port))?;
+        listener.set_nonblocking(true)?;
         let addr = listener.local_addr()?;
         let shared = Arc::new(Shared {
             latency: settings.latency,
             ..Shared::default()
         });
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         let (stop, stopped) = oneshot::channel();
-        let served = server::serve(listener, Arc::clone(&shared));
+        let served = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("fake-model".to_owned())
             .spawn(move || {
                 runtime.block_on(async {
+                    let Ok(listener) = TcpListener::from_std(listener) else {
+                        return;
+                    };
                     tokio::select! {
-                        () = served => {}
+                        () = server::serve(listener, served) => {}
                         _ = stopped => {}
                     }
                 });

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::http::Request;
@@ -14,7 +14,7 @@ const MAX_REQUESTS_PER_KEY: usize = 10_000;
 const MAX_KEPT_BYTES: usize = 512 * 1024 * 1024;
 
 /// One request as the fake model received it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecordedRequest {
     /// Position among the requests of its key, from 0.
     pub n: usize,
