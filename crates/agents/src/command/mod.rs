@@ -1,19 +1,97 @@
-//! To be written.
+//! Agents that are programs: started for each run, watched by a supervisor, read from files.
+//!
+//! A run goes through these hands: an adapter per program ([`plan`](mod@plan)) says how to call it;
+//! [`spawner`] starts our own executable as the supervisor ([`supervise_main`]), which starts the
+//! agent by way of [`exec_main`], enforces the limits and leaves no process behind; meanwhile
+//! [`run`](mod@run) tails the output, and a [`reader`] makes a reply of it.
+//!
+//! Files of a run, all private: `prompt.txt`, `stdout`, `stderr`, `exit.json` (how it ended, written
+//! last), `supervisor.log`, and what a program needs beside, such as `schema.json`. Keys are in none
+//! of them: they travel to the supervisor by pipe and to the agent in its environment.
+
+mod classify;
+mod claude;
+mod codex;
+mod custom;
+mod environment;
+mod exit;
+mod files;
+mod gemini;
+mod locate;
+mod opencode;
+mod order;
+mod plan;
+mod reader;
+mod run;
+mod spawner;
+mod stage;
+mod supervise;
+mod sweep;
+mod tail;
+mod version;
+mod watch;
+
+use std::fs::File;
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
+use tribunal_core::secret::Redactor;
 
+use crate::spec::{Cli, CommandSpec};
 use crate::{Agent, AgentError, Call, Profile, Progress, Reply};
 
-/// To be written.
+pub use exit::{Ended, Exit};
+pub use order::MARKER;
+pub use reader::read_output;
+pub use stage::exec_main;
+pub use supervise::supervise_main;
+pub use sweep::sweep_marked;
+
+/// An agent that is a program.
 pub struct CommandAgent {
     profile: Profile,
+    spec: CommandSpec,
+    /// Our environment as it was when the agent was built.
+    own: environment::Variables,
+    redactor: Redactor,
 }
 
 impl CommandAgent {
-    /// To be written.
-    pub fn new(profile: Profile, _spec: crate::spec::CommandSpec) -> Self {
-        Self { profile }
+    /// Returns the agent that `spec` describes. Nothing is started yet.
+    #[must_use]
+    pub fn new(profile: Profile, spec: CommandSpec) -> Self {
+        let own = environment::own();
+        let redactor = environment::redactor(&own, &spec);
+        Self {
+            profile,
+            spec,
+            own,
+            redactor,
+        }
+    }
+
+    /// Returns the program and the leading arguments of the config.
+    fn program(&self) -> Result<Vec<String>, AgentError> {
+        let path = locate::locate(&self.spec, self.own.get("PATH").map(String::as_str))?;
+        let program = path.to_string_lossy().into_owned();
+        let leading = self.spec.argv.iter().skip(1).cloned();
+        Ok(std::iter::once(program).chain(leading).collect())
+    }
+
+    /// Returns `result` with keys hidden and the version filled in where it is known.
+    fn finished(&self, result: Result<Reply, AgentError>) -> Result<Reply, AgentError> {
+        match result {
+            Ok(mut reply) => {
+                if reply.version.is_none() {
+                    reply.version = self.program().ok().and_then(|argv| version::known(&argv));
+                }
+                Ok(reply)
+            }
+            Err(mut error) => {
+                error.message = self.redactor.redact(&error.message);
+                Err(error)
+            }
+        }
     }
 }
 
@@ -23,10 +101,43 @@ impl Agent for CommandAgent {
         &self.profile
     }
 
-    async fn run(&self, _: Call, _: Progress, _: CancellationToken) -> Result<Reply, AgentError> {
-        Err(AgentError::new(
-            tribunal_core::agent::ErrorClass::Setup,
-            "to be written",
-        ))
+    async fn run(
+        &self,
+        call: Call,
+        progress: Progress,
+        cancel: CancellationToken,
+    ) -> Result<Reply, AgentError> {
+        self.finished(run::run(self, &call, &progress, &cancel).await)
+    }
+
+    async fn version(&self) -> Result<Option<String>, AgentError> {
+        match self.spec.cli {
+            // Nobody knows what a program without a protocol does with arguments.
+            Cli::Custom => Ok(None),
+            Cli::Claude | Cli::Codex | Cli::Gemini | Cli::Opencode => {
+                let version = run::version(self).await;
+                version.map(Some).map_err(|mut error| {
+                    error.message = self.redactor.redact(&error.message);
+                    error
+                })
+            }
+        }
+    }
+
+    async fn recover(&self, call: &Call) -> Option<Result<Reply, AgentError>> {
+        let exit = Exit::read(&call.run_dir)?;
+        if exit.run != call.run.as_str() {
+            return None;
+        }
+        let path = |name| order::file(&call.run_dir, name);
+        let mut stdout = File::open(path(order::STDOUT_FILE)).ok()?;
+        let stderr = tail::last_words(&path(order::STDERR_FILE));
+        let schema = call.schema.as_ref();
+        let result = read_output(self.spec.cli, &mut stdout, &stderr, &exit, schema);
+        match (&exit.ended, &result) {
+            // Stopped half-way, through no fault of the agent: not a finished run.
+            (Ended::Cancelled | Ended::ParentGone, Err(_)) => None,
+            _ => Some(self.finished(result)),
+        }
     }
 }

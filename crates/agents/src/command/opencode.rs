@@ -1,0 +1,273 @@
+//! opencode: how it is called, and how the events of `opencode run --format json` are read.
+//!
+//! Its client retries cannot be turned off. It has no final event either: the end of the output
+//! after a step that ended with `stop` is the end.
+
+use serde_json::{Value, json};
+use tribunal_core::agent::{Access, ErrorClass};
+use tribunal_core::money::{Cost, MicroUsd, Usage};
+
+use super::classify;
+use super::plan::{self, Context, Plan};
+use super::reader::{self, Ending, Outcome, at, count_at, text_at};
+use crate::{AgentError, AgentEvent, Reply};
+
+/// The name under which we describe a model API to opencode.
+const PROVIDER: &str = "tribunal";
+
+/// Steps without text or tool after which the program is taken to go in circles: it does not stop
+/// at an empty answer by itself.
+const EMPTY_STEPS: u32 = 3;
+
+/// Returns how to ask opencode.
+pub(super) fn plan(context: &Context<'_>) -> Result<Plan, AgentError> {
+    let mut plan = Plan {
+        // Not in the config, where `{env:…}` and `{file:…}` in a text are filled in.
+        stdin: plan::system_and_prompt(context.call),
+        ..Plan::default()
+    };
+    // A title of our own saves a request for one.
+    plan.args(["run", "--format", "json", "--title", "tribunal"]);
+    if context.call.access == Access::ReadOnly {
+        plan.args(["--agent", "judge"]);
+    }
+    let config = config(context)?.to_string();
+    plan.env([
+        ("OPENCODE_CONFIG_CONTENT", config.as_str()),
+        ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+        ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
+    ]);
+    Ok(plan)
+}
+
+fn config(context: &Context<'_>) -> Result<Value, AgentError> {
+    let Context { spec, call, model } = context;
+    let permission = match call.access {
+        Access::ReadOnly => "deny",
+        Access::Write => "allow",
+    };
+    let mut judge = json!({
+        "mode": "primary",
+        "prompt": "Answer the request. You have no tools.",
+        "tools": {"*": false},
+    });
+    if let Some(milli) = call.temperature_milli {
+        judge["temperature"] = json!(f64::from(milli) / 1000.0);
+    }
+    let mut config = json!({
+        "autoupdate": false,
+        "share": "disabled",
+        "permission": {"edit": permission, "bash": permission, "webfetch": permission},
+        "agent": {"judge": judge, "title": {"disable": true}},
+    });
+    let key = spec.api_key.as_ref().map(|key| key.expose());
+    let qualified = match (&spec.base_url, model) {
+        (Some(url), Some(model)) => {
+            let provider = described(context, url, model, key);
+            config["provider"] = json!({PROVIDER: provider});
+            Some(format!("{PROVIDER}/{model}"))
+        }
+        (Some(_), None) => {
+            let message = "opencode needs a model when it has a base URL.";
+            return Err(AgentError::new(ErrorClass::Setup, message));
+        }
+        (None, Some(model)) => {
+            if let (Some(key), Some((provider, _))) = (key, model.split_once('/')) {
+                config["provider"] = json!({provider: {"options": {"apiKey": key}}});
+            }
+            Some((*model).to_owned())
+        }
+        (None, None) => None,
+    };
+    if let Some(model) = qualified {
+        config["small_model"] = json!(model);
+        config["model"] = json!(model);
+    }
+    Ok(config)
+}
+
+/// Describes an API that is compatible with OpenAI's.
+fn described(context: &Context<'_>, url: &str, model: &str, key: Option<&str>) -> Value {
+    let output = context.call.max_output_tokens.unwrap_or(32_000);
+    let idle = context.call.limits.idle.as_millis();
+    let mut options = json!({
+        "baseURL": plan::versioned_url(url),
+        "timeout": u64::try_from(idle).unwrap_or(u64::MAX),
+    });
+    if let Some(key) = key {
+        options["apiKey"] = json!(key);
+    }
+    json!({
+        "npm": "@ai-sdk/openai-compatible",
+        "name": PROVIDER,
+        "options": options,
+        "models": {model: {"name": model, "limit": {"context": 200_000, "output": output}}},
+    })
+}
+
+/// What the events of opencode add up to.
+#[derive(Default)]
+pub(super) struct Protocol {
+    session: Option<String>,
+    /// Text after the last tool.
+    text: String,
+    error: Option<Value>,
+    /// Why the last step ended; nothing while one is under way.
+    reason: Option<String>,
+    usage: Usage,
+    dollars: f64,
+    /// Steps without text or tool in a row, and whether the present one had any.
+    empty_steps: u32,
+    stirred: bool,
+}
+
+impl reader::Protocol for Protocol {
+    const NAME: &'static str = "opencode";
+
+    fn knows(kind: &str) -> bool {
+        matches!(
+            kind,
+            "step_start" | "step_finish" | "text" | "tool_use" | "reasoning" | "error"
+        )
+    }
+
+    fn event(&mut self, event: &Value) -> Vec<AgentEvent> {
+        let mut told = Vec::new();
+        if self.session.is_none()
+            && let Some(session) = text_at(event, &["sessionID"])
+        {
+            self.session = Some(session.to_owned());
+            told.push(AgentEvent::Started {
+                session: self.session.clone(),
+                model: None,
+            });
+        }
+        match text_at(event, &["type"]) {
+            Some("step_start") => {
+                self.reason = None;
+                self.stirred = false;
+            }
+            Some("text") => {
+                let text = text_at(event, &["part", "text"]).unwrap_or_default();
+                self.text.push_str(text);
+                self.stirred |= !text.trim().is_empty();
+                told.push(AgentEvent::Text(text.to_owned()));
+            }
+            Some("tool_use") => {
+                let name = text_at(event, &["part", "tool"]).unwrap_or_default();
+                self.text.clear();
+                self.stirred = true;
+                told.push(AgentEvent::ToolCall {
+                    name: name.to_owned(),
+                });
+            }
+            Some("step_finish") => {
+                self.step_finished(event);
+                told.push(AgentEvent::Usage(self.usage));
+            }
+            Some("error") => self.error = at(event, &["error"]).cloned().or(Some(Value::Null)),
+            _ => {}
+        }
+        told
+    }
+
+    fn result_seen(&self) -> bool {
+        self.error.is_some() || self.reason.as_deref() == Some("stop")
+    }
+
+    fn runaway(&self) -> Option<AgentError> {
+        (self.empty_steps >= EMPTY_STEPS).then(|| {
+            let message = "opencode asks again and again although the answers are empty.";
+            AgentError::new(ErrorClass::Empty, message)
+        })
+    }
+
+    fn spent(&self) -> (Usage, Cost) {
+        // A model without a price costs nothing in its eyes; that tells nothing.
+        let known = MicroUsd::from_dollars(self.dollars).filter(|cost| cost.0 > 0);
+        (self.usage, known.map_or(Cost::Unknown, Cost::Known))
+    }
+
+    fn outcome(&mut self, end: &Ending<'_>) -> Outcome {
+        if let Some(error) = &self.error {
+            return Outcome::Failed(reported(error));
+        }
+        match self.reason.as_deref() {
+            Some("stop") => self.answer(),
+            Some("length") => {
+                let message = "opencode was cut off at the model's limit of tokens.";
+                Outcome::failed(ErrorClass::Truncated, message)
+            }
+            Some("content-filter") => {
+                Outcome::failed(ErrorClass::Refused, "opencode passes on a refusal.")
+            }
+            _ if end.stderr.contains("auto-rejecting") => {
+                let message = "opencode was denied a permission and gave no answer.";
+                Outcome::failed(ErrorClass::PermissionDenied, message)
+            }
+            _ => Outcome::Unfinished { complaint: None },
+        }
+    }
+}
+
+impl Protocol {
+    fn step_finished(&mut self, event: &Value) {
+        let part = at(event, &["part"]).unwrap_or(&Value::Null);
+        self.reason = text_at(part, &["reason"]).map(str::to_owned);
+        self.usage += Usage {
+            input: count_at(part, &["tokens", "input"]),
+            cache_read: count_at(part, &["tokens", "cache", "read"]),
+            cache_write: count_at(part, &["tokens", "cache", "write"]),
+            output: count_at(part, &["tokens", "output"]),
+        };
+        self.dollars += at(part, &["cost"]).and_then(Value::as_f64).unwrap_or(0.0);
+        self.empty_steps = if self.stirred {
+            0
+        } else {
+            self.empty_steps + 1
+        };
+    }
+
+    fn answer(&self) -> Outcome {
+        use reader::Protocol as _;
+        if self.text.trim().is_empty() {
+            return Outcome::failed(ErrorClass::Empty, "The answer of opencode is empty.");
+        }
+        let (usage, cost) = self.spent();
+        Outcome::Answer(Reply {
+            text: self.text.clone(),
+            structured: None,
+            usage,
+            cost,
+            session: self.session.clone(),
+            model: None,
+            version: None,
+        })
+    }
+}
+
+fn reported(error: &Value) -> AgentError {
+    let message = text_at(error, &["data", "message"]).unwrap_or_default();
+    let status = at(error, &["data", "statusCode"]).and_then(Value::as_u64);
+    let body = text_at(error, &["data", "responseBody"]).unwrap_or_default();
+    let fixed = match text_at(error, &["name"]) {
+        Some("ContextOverflowError") => Some(ErrorClass::ContextTooLong),
+        Some("ProviderAuthError") => Some(ErrorClass::Auth),
+        Some("MessageOutputLengthError") => Some(ErrorClass::Truncated),
+        _ => None,
+    };
+    // The body often holds the telling word, the message the readable one.
+    let class = fixed
+        .or_else(|| classify::class_of(status, &format!("{message} {body}")))
+        .unwrap_or(ErrorClass::Server);
+    let reported = classify::reported(<Protocol as reader::Protocol>::NAME, status, message, class);
+    let header = text_at(error, &["data", "responseHeaders", "retry-after"]);
+    let asked = header.and_then(classify::retry_after_header);
+    AgentError {
+        class,
+        retry_after: asked
+            .or(reported.retry_after)
+            .filter(|_| classify::may_wait(class)),
+        ..reported
+    }
+}

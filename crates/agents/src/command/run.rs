@@ -1,0 +1,249 @@
+//! One run of a program from the side of the parent: prepare, start, tail, judge.
+
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use nix::unistd::getpid;
+use tokio_util::sync::CancellationToken;
+use tribunal_core::agent::ErrorClass;
+
+use super::environment::environment;
+use super::exit::Exit;
+use super::order::{self, Order, Word};
+use super::plan::{self, Context, Plan};
+use super::reader::{self, Ending, Reader};
+use super::spawner::Supervisor;
+use super::sweep::sweep_marked;
+use super::tail::{self, Tail};
+use super::{CommandAgent, files, version};
+use crate::spec::Login;
+use crate::{AgentError, Call, Progress, Reply};
+
+/// Time between two looks at the output.
+const TICK: Duration = Duration::from_millis(20);
+
+/// Time beyond all limits after which a supervisor is taken to be stuck.
+const STUCK: Duration = Duration::from_secs(20);
+
+/// Runs `call` once.
+pub(super) async fn run(
+    agent: &CommandAgent,
+    call: &Call,
+    progress: &Progress,
+    cancel: &CancellationToken,
+) -> Result<Reply, AgentError> {
+    if cancel.is_cancelled() {
+        let message = "The run was cancelled before it began.";
+        return Err(AgentError::new(ErrorClass::Cancelled, message));
+    }
+    let order = prepare(agent, call)?;
+    let supervisor = Supervisor::start(agent.spec.supervisor.clone(), &order)
+        .await
+        .map_err(|error| {
+            let message = format!("The supervisor could not be started: {error}.");
+            AgentError::new(ErrorClass::Setup, message)
+        })?;
+    drop(order);
+    let watched = Watched {
+        call,
+        supervisor,
+        reader: reader::reader(agent.spec.cli),
+        tail: Tail::new(),
+        result_told: false,
+        runaway: None,
+    };
+    watched.follow(progress, cancel).await
+}
+
+/// Returns the version of the agent's program.
+pub(super) async fn version(agent: &CommandAgent) -> Result<String, AgentError> {
+    let argv = agent.program()?;
+    let spec = &agent.spec;
+    // A mark of its own: nobody looks for it, but that of an outer run would be wrong.
+    let run = tribunal_core::ids::RunId::from_bits(0);
+    let variables = environment(&agent.own, spec, &Default::default(), &run);
+    if spec.login == Login::Isolated {
+        files::directory(&spec.home).map_err(|error| home_error(&spec.home, &error))?;
+    }
+    version::ask(&argv, Path::new("/"), &variables).await
+}
+
+/// Writes the files of the run and returns the order for the supervisor.
+fn prepare(agent: &CommandAgent, call: &Call) -> Result<Order, AgentError> {
+    let spec = &agent.spec;
+    let mut argv = agent.program()?;
+    let plan = plan::plan(&Context {
+        spec,
+        model: agent.profile.model.as_deref(),
+        call,
+    })?;
+    if !call.directory.is_dir() {
+        let directory = call.directory.display();
+        let message = format!("The working directory `{directory}` does not exist.");
+        return Err(AgentError::new(ErrorClass::Setup, message));
+    }
+    if spec.login == Login::Isolated {
+        files::directory(&spec.home).map_err(|error| home_error(&spec.home, &error))?;
+    }
+    write_files(call, &plan).map_err(|error| {
+        let directory = call.run_dir.display();
+        let message = format!("The files of the run cannot be written to `{directory}`: {error}.");
+        AgentError::new(ErrorClass::Setup, message)
+    })?;
+    argv.extend(plan.args);
+    let variables = environment(&agent.own, spec, &plan.env, &call.run);
+    Ok(Order {
+        run: call.run.as_str().to_owned(),
+        parent: getpid().as_raw(),
+        argv,
+        env: variables.into_iter().collect(),
+        directory: call.directory.clone(),
+        run_dir: call.run_dir.clone(),
+        limits: call.limits.into(),
+    })
+}
+
+fn home_error(home: &Path, error: &io::Error) -> AgentError {
+    let message = format!(
+        "The agent's home `{}` cannot be made: {error}.",
+        home.display()
+    );
+    AgentError::new(ErrorClass::Setup, message)
+}
+
+fn write_files(call: &Call, plan: &Plan) -> io::Result<()> {
+    let path = |name| order::file(&call.run_dir, name);
+    // An earlier attempt must not be taken for this one.
+    for name in [order::EXIT_FILE, order::STDOUT_FILE, order::STDERR_FILE] {
+        files::remove(&path(name))?;
+    }
+    files::write(&path(order::PROMPT_FILE), plan.stdin.as_bytes())?;
+    for (name, content) in &plan.files {
+        files::write(&path(name), content.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// A run that is under way.
+struct Watched<'a> {
+    call: &'a Call,
+    supervisor: Supervisor,
+    reader: Box<dyn Reader>,
+    tail: Tail,
+    /// The supervisor believes that the result was seen.
+    result_told: bool,
+    /// Why we ended the run although nobody asked for it.
+    runaway: Option<AgentError>,
+}
+
+impl Watched<'_> {
+    /// Follows the run to its end and returns what came of it.
+    async fn follow(
+        mut self,
+        progress: &Progress,
+        cancel: &CancellationToken,
+    ) -> Result<Reply, AgentError> {
+        let deadline = Instant::now() + self.call.limits.wall + STUCK;
+        let mut cancelled = false;
+        loop {
+            // Asked first: what was written before the end is then read for certain.
+            let ended = self.supervisor.ended().is_ok_and(|status| status.is_some());
+            let more = self.read(progress)?;
+            if ended && !more {
+                break;
+            }
+            if Instant::now() >= deadline {
+                self.supervisor.kill();
+                break;
+            }
+            if more {
+                tokio::task::yield_now().await;
+                continue;
+            }
+            tokio::select! {
+                () = tokio::time::sleep(TICK) => {}
+                () = cancel.cancelled(), if !cancelled => {
+                    cancelled = true;
+                    self.supervisor.say(Word::Cancel);
+                }
+            }
+        }
+        self.judge().await
+    }
+
+    /// Reads a piece of the output, and tells whether there was one.
+    fn read(&mut self, progress: &Progress) -> Result<bool, AgentError> {
+        let path = order::file(&self.call.run_dir, order::STDOUT_FILE);
+        let piece = self.tail.next(&path).map_err(|error| {
+            let message = format!("The output of the run cannot be read: {error}.");
+            AgentError::new(ErrorClass::Garbled, message)
+        })?;
+        if piece.is_empty() {
+            return Ok(false);
+        }
+        for event in self.reader.feed(piece) {
+            progress.report(event);
+        }
+        let seen = self.reader.result_seen();
+        if seen != self.result_told {
+            self.result_told = seen;
+            let word = if seen { Word::Result } else { Word::More };
+            self.supervisor.say(word);
+        }
+        if self.runaway.is_none()
+            && let Some(error) = self.reader.runaway()
+        {
+            self.runaway = Some(error);
+            self.supervisor.say(Word::Cancel);
+        }
+        Ok(true)
+    }
+
+    async fn judge(mut self) -> Result<Reply, AgentError> {
+        let run_dir = &self.call.run_dir;
+        let Some(exit) = Exit::read(run_dir) else {
+            return Err(self.abandoned().await);
+        };
+        if exit.left > 0 {
+            tracing::warn!(
+                run = exit.run,
+                left = exit.left,
+                "processes could not be killed"
+            );
+        }
+        let stderr = tail::last_words(&order::file(run_dir, order::STDERR_FILE));
+        let result = self.reader.finish(&Ending {
+            exit: &exit,
+            stderr: &stderr,
+            schema: self.call.schema.as_ref(),
+        });
+        match (result, self.runaway) {
+            (Err(error), Some(runaway)) if error.class == ErrorClass::Cancelled => {
+                Err(AgentError {
+                    usage: error.usage,
+                    cost: error.cost,
+                    ..runaway
+                })
+            }
+            (result, _) => result,
+        }
+    }
+
+    /// Cleans up after a supervisor that died without doing so.
+    async fn abandoned(&mut self) -> AgentError {
+        let run = self.call.run.clone();
+        // Looking through all processes takes a moment.
+        let swept = tokio::task::spawn_blocking(move || sweep_marked(&run)).await;
+        let log = tail::last_words(&order::file(&self.call.run_dir, order::SUPERVISOR_LOG));
+        let why = tribunal_core::text::headline(&log, reader::LONGEST_MESSAGE).into_owned();
+        let why = if why.is_empty() {
+            "it was killed".to_owned()
+        } else {
+            why
+        };
+        tracing::warn!(run = %self.call.run, swept = swept.unwrap_or(0), "a supervisor died: {why}");
+        let message = format!("The supervisor of the run ended before the run did: {why}.");
+        AgentError::new(ErrorClass::Crash, message)
+    }
+}
