@@ -200,7 +200,8 @@ mod tests {
 
     #[test]
     fn gemini_type_names_are_understood() {
-        let schema = json!({"type": "OBJECT", "properties": {"k": {"type": "ARRAY", "items": {"type": "INTEGER"}}}});
+        let list = json!({"type": "ARRAY", "items": {"type": "INTEGER"}});
+        let schema = json!({"type": "OBJECT", "properties": {"k": list}});
         assert_eq!(instance(&schema), json!({"k": [1]}));
     }
 

@@ -178,8 +178,11 @@ fn check_final_text(dialect: &str, history: &Value, member: &str) {
 #[test]
 fn result_of_a_tool_ends_the_turn() {
     let user = json!({"role": "user", "content": "call it"});
-    let anthropic = json!([user, {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "e", "input": {}}]},
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "ECHO:pong"}]}]}]);
+    let result = json!({"type": "tool_result", "tool_use_id": "t",
+        "content": [{"type": "text", "text": "ECHO:pong"}]});
+    let tool_use = json!({"type": "tool_use", "id": "t", "name": "e", "input": {}});
+    let anthropic = json!([user, {"role": "assistant", "content": [tool_use]},
+        {"role": "user", "content": [result]}]);
     check_final_text("anthropic", &anthropic, "messages");
     let chat = json!([user, {"role": "assistant", "content": null, "tool_calls": []},
         {"role": "tool", "tool_call_id": "t", "content": "ECHO:pong"}]);
@@ -189,6 +192,7 @@ fn result_of_a_tool_ends_the_turn() {
     check_final_text("responses", &responses, "input");
     let gemini = json!([{"role": "user", "parts": [{"text": "call it"}]},
         {"role": "model", "parts": [{"functionCall": {"name": "e", "args": {}}}]},
-        {"role": "user", "parts": [{"functionResponse": {"name": "e", "response": {"output": "ECHO:pong"}}}]}]);
+        {"role": "user", "parts": [{"functionResponse": {
+            "name": "e", "response": {"output": "ECHO:pong"}}}]}]);
     check_final_text("gemini", &gemini, "contents");
 }

@@ -105,10 +105,12 @@ impl Dialect {
             ],
             Self::Opencode => {
                 let retryable = options.status == 429 || options.status >= 500;
-                let data = json!({"message": message, "statusCode": options.status, "isRetryable": retryable});
-                let error = json!({"name": "APIError", "data": data});
+                let error = json!({"name": "APIError", "data": {
+                    "message": message, "statusCode": options.status, "isRetryable": retryable,
+                }});
                 vec![json!({
-                    "type": "error", "timestamp": crate::now_ms(), "sessionID": session(options), "error": error,
+                    "type": "error", "timestamp": crate::now_ms(), "sessionID": session(options),
+                    "error": error,
                 })]
             }
         };
@@ -170,11 +172,13 @@ fn claude_message(options: &Options, text: &str) -> Value {
     json!({
         "type": "assistant",
         "message": {
-            "id": "msg_fake", "type": "message", "role": "assistant", "model": model(options, "claude-sonnet-4-5"),
+            "id": "msg_fake", "type": "message", "role": "assistant",
+            "model": model(options, "claude-sonnet-4-5"),
             "content": [{"type": "text", "text": text}], "stop_reason": null, "stop_sequence": null,
             "usage": claude_usage(),
         },
-        "parent_tool_use_id": null, "session_id": session(options), "uuid": "0fa4e000-0000-4000-8000-000000000002",
+        "parent_tool_use_id": null, "session_id": session(options),
+        "uuid": "0fa4e000-0000-4000-8000-000000000002",
     })
 }
 
@@ -205,7 +209,8 @@ fn claude_error(options: &Options, message: &str) -> Value {
     json!({
         "duration_api_ms": 0, "stop_reason": "stop_sequence", "session_id": session(options),
         "total_cost_usd": 0, "usage": {
-            "input_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 0,
+            "input_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
+            "output_tokens": 0,
         },
         "modelUsage": {}, "permission_denials": [], "terminal_reason": "api_error", "is_error": true,
         "num_turns": 1, "subtype": "success", "api_error_status": options.status, "result": message,
@@ -246,7 +251,12 @@ fn gemini_success(options: &Options, prompt: &str, text: &str) -> Vec<Value> {
         .find(|at| text.is_char_boundary(*at))
         .unwrap_or(0);
     let (first, second) = text.split_at(middle);
-    let delta = |text: &str| json!({"type": "message", "timestamp": TIME, "role": "assistant", "content": text, "delta": true});
+    let said = json!({"type": "message", "timestamp": TIME, "role": "assistant", "delta": true});
+    let delta = |text: &str| {
+        let mut event = said.clone();
+        event["content"] = json!(text);
+        event
+    };
     vec![
         gemini_init(options),
         json!({"type": "message", "timestamp": TIME, "role": "user", "content": prompt}),
@@ -254,33 +264,51 @@ fn gemini_success(options: &Options, prompt: &str, text: &str) -> Vec<Value> {
         delta(second),
         json!({"type": "result", "timestamp": TIME, "status": "success", "stats": {
             "total_tokens": USAGE.total(), "input_tokens": USAGE.prompt(), "output_tokens": USAGE.output,
-            "cached": USAGE.cache_read, "input": USAGE.fresh_input, "duration_ms": 20, "tool_calls": 0, "models": {},
+            "cached": USAGE.cache_read, "input": USAGE.fresh_input, "duration_ms": 20,
+            "tool_calls": 0, "models": {},
         }}),
     ]
 }
 
 fn gemini_single(options: &Options, text: &str) -> Value {
     let tokens = json!({
-        "input": USAGE.fresh_input, "prompt": USAGE.prompt(), "candidates": USAGE.output, "total": USAGE.total(),
-        "cached": USAGE.cache_read, "thoughts": 0, "tool": 0,
+        "input": USAGE.fresh_input, "prompt": USAGE.prompt(), "candidates": USAGE.output,
+        "total": USAGE.total(), "cached": USAGE.cache_read, "thoughts": 0, "tool": 0,
     });
     let api = json!({"totalRequests": 1, "totalErrors": 0, "totalLatencyMs": 10});
     let models = json!({model(options, "gemini-2.5-pro"): {"api": api, "tokens": tokens}});
-    json!({"session_id": session(options), "response": text, "stats": {"models": models, "tools": {}, "files": {}}})
+    let stats = json!({"models": models, "tools": {}, "files": {}});
+    json!({"session_id": session(options), "response": text, "stats": stats})
 }
 
 fn opencode_success(options: &Options, text: &str) -> Vec<Value> {
-    let event = |kind: &str, part: Value| json!({"type": kind, "timestamp": crate::now_ms(), "sessionID": session(options), "part": part});
     let tokens = json!({
         "total": USAGE.total(), "input": USAGE.fresh_input, "output": USAGE.output, "reasoning": 0,
         "cache": {"write": 0, "read": USAGE.cache_read},
     });
-    let mut events = vec![event("step_start", json!({"type": "step-start"}))];
-    if !text.is_empty() {
-        events.push(event("text", json!({"type": "text", "text": text})));
-    }
     let finish =
         json!({"type": "step-finish", "reason": "stop", "tokens": tokens, "cost": 0.00137});
-    events.push(event("step_finish", finish));
+    let mut events = vec![opencode_event(
+        options,
+        "step_start",
+        json!({"type": "step-start"}),
+    )];
+    // The real CLI leaves the text event out when the model said nothing.
+    if !text.is_empty() {
+        events.push(opencode_event(
+            options,
+            "text",
+            json!({"type": "text", "text": text}),
+        ));
+    }
+    events.push(opencode_event(options, "step_finish", finish));
     events
+}
+
+fn opencode_event(options: &Options, kind: &str, mut part: Value) -> Value {
+    let session = session(options);
+    part["id"] = json!(format!("prt_fake_{kind}"));
+    part["messageID"] = json!("msg_fake");
+    part["sessionID"] = json!(session);
+    json!({"type": kind, "timestamp": crate::now_ms(), "sessionID": session, "part": part})
 }

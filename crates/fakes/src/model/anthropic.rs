@@ -27,7 +27,9 @@ pub(crate) fn frames(call: &Call, reply: &Reply) -> Vec<Frame> {
         .filter(|part| block(part).is_some())
         .enumerate()
     {
-        let opening = json!({"type": "content_block_start", "index": index, "content_block": empty_block(part)});
+        let block = empty_block(part);
+        let opening =
+            json!({"type": "content_block_start", "index": index, "content_block": block});
         frames.push(Frame::typed(FrameKind::Start, &opening));
         if index == 0 {
             frames.push(Frame::typed(FrameKind::Start, &json!({"type": "ping"})));

@@ -24,7 +24,8 @@ pub(crate) fn body(call: &Call, reply: &Reply) -> Value {
     if !tools.is_empty() {
         message["tool_calls"] = Value::Array(tools);
     }
-    let choice = json!({"index": 0, "message": message, "logprobs": null, "finish_reason": finish_reason(reply.stop)});
+    let reason = finish_reason(reply.stop);
+    let choice = json!({"index": 0, "message": message, "logprobs": null, "finish_reason": reason});
     json!({
         "id": id(call),
         "object": "chat.completion",

@@ -73,7 +73,8 @@ impl Failure {
             ),
             Self::NoCredit => (
                 "invalid_request_error",
-                "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.",
+                "Your credit balance is too low to access the Anthropic API. \
+                 Please go to Plans & Billing to upgrade or purchase credits.",
             ),
             Self::Server => ("api_error", "Internal server error"),
             Self::Unavailable | Self::Overloaded => ("overloaded_error", "Overloaded"),
@@ -106,12 +107,14 @@ impl Failure {
             Self::TooLarge | Self::ContextTooLong => (
                 "invalid_request_error",
                 "context_length_exceeded",
-                "This model's maximum context length is 128000 tokens. However, your messages resulted in 215000 tokens. Please reduce the length of the messages: the prompt is too long.",
+                "This model's maximum context length is 128000 tokens. However, your messages \
+                 resulted in 215000 tokens. Please reduce the length of the messages.",
             ),
             Self::RateLimited => (
                 "tokens",
                 "rate_limit_exceeded",
-                "Rate limit reached for fake-model on tokens per min (TPM): Limit 30000. Please try again in 1s.",
+                "Rate limit reached for fake-model on tokens per min (TPM): Limit 30000. \
+                 Please try again in 1s.",
             ),
             Self::NoCredit => (
                 "insufficient_quota",
@@ -181,7 +184,8 @@ impl Failure {
         const PREFIX: &str = "type.googleapis.com/google.rpc.";
         match (self, retry_seconds) {
             (Self::BadKey, _) => Some(json!({
-                "@type": format!("{PREFIX}ErrorInfo"), "reason": "API_KEY_INVALID", "domain": "googleapis.com",
+                "@type": format!("{PREFIX}ErrorInfo"), "reason": "API_KEY_INVALID",
+                "domain": "googleapis.com",
             })),
             (Self::NoCredit, _) => Some(json!({
                 "@type": format!("{PREFIX}QuotaFailure"),

@@ -47,7 +47,9 @@ fn response(call: &Call, parts: &[Value], finish: Option<&str>) -> Value {
     if let Some(reason) = finish {
         candidate["finishReason"] = json!(reason);
         if reason == "SAFETY" {
-            candidate["safetyRatings"] = json!([{"category": "HARM_CATEGORY_DANGEROUS_CONTENT", "probability": "HIGH", "blocked": true}]);
+            candidate["safetyRatings"] = json!([{
+                "category": "HARM_CATEGORY_DANGEROUS_CONTENT", "probability": "HIGH", "blocked": true,
+            }]);
         }
     }
     json!({

@@ -137,7 +137,10 @@ impl Stream<'_> {
                 let id = &whole["id"];
                 let name = "response.reasoning_summary_text.delta";
                 for piece in pieces(text) {
-                    let data = json!({"type": name, "item_id": id, "output_index": at, "summary_index": 0, "delta": piece});
+                    let data = json!({
+                        "type": name, "item_id": id, "output_index": at, "summary_index": 0,
+                        "delta": piece,
+                    });
                     self.push(FrameKind::Delta, data);
                 }
             }

@@ -175,7 +175,10 @@ fn failure(name: &str) -> Option<Action> {
         "s429" => Some(limited(1)),
         "s429_long" => Some(limited(3600)),
         "s429_bare" => plain(Failure::RateLimited),
-        "s429_date" => Some(Action::Fail(Failure::RateLimited, Some(RetryAfter::Date(2)))),
+        "s429_date" => Some(Action::Fail(
+            Failure::RateLimited,
+            Some(RetryAfter::Date(2)),
+        )),
         "credit" => plain(Failure::NoCredit),
         "s500" => plain(Failure::Server),
         "s503" => plain(Failure::Unavailable),
@@ -183,8 +186,7 @@ fn failure(name: &str) -> Option<Action> {
         "s502html" => Some(Action::Raw {
             status: 502,
             headers: vec![("content-type".to_owned(), "text/html".to_owned())],
-            body: b"<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>\n"
-                .to_vec(),
+            body: b"<html><body><h1>502 Bad Gateway</h1></body></html>\n".to_vec(),
         }),
         _ => None,
     }

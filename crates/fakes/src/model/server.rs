@@ -145,17 +145,21 @@ async fn probe(
         Endpoint::CountTokens(Dialect::Gemini) => json!({"totalTokens": USAGE.prompt()}),
         Endpoint::CountTokens(_) => json!({"input_tokens": USAGE.prompt() + USAGE.cache_write}),
         Endpoint::Models(Dialect::Gemini) => {
-            json!({"models": [{"name": "models/fake-model", "supportedGenerationMethods": ["generateContent"]}]})
+            let methods = ["generateContent", "streamGenerateContent", "countTokens"];
+            json!({"models": [{"name": "models/fake-model", "supportedGenerationMethods": methods}]})
         }
         Endpoint::Models(_) => json!({
             "object": "list",
-            "data": [{"id": "fake-model", "object": "model", "type": "model", "owned_by": "fake", "created": 0}],
+            "data": [{
+                "id": "fake-model", "object": "model", "type": "model", "owned_by": "fake", "created": 0,
+            }],
             "has_more": false,
         }),
         Endpoint::Root => json!({"ok": true}),
         Endpoint::Generate(_) | Endpoint::Unknown => {
-            let message = json!({"type": "not_found_error", "message": "The fake model has no such endpoint"});
-            return send(connection, 404, &json!({"type": "error", "error": message})).await;
+            let text = "The fake model has no such endpoint";
+            let error = json!({"type": "not_found_error", "message": text});
+            return send(connection, 404, &json!({"type": "error", "error": error})).await;
         }
     };
     if request.method == "HEAD" {
