@@ -4,8 +4,13 @@
 //! derived from them (cases, steps, runs, effects, providers), which can be rebuilt at any time.
 
 pub mod crash;
+mod holder;
+mod location;
+mod private;
+mod sqlite;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use thiserror::Error;
@@ -15,6 +20,24 @@ use tribunal_core::event::{Event, EventKind, RunResult};
 use tribunal_core::ids::{AgentName, CaseId, EffectKey, RunId, StepKey};
 use tribunal_core::money::{Cost, Spend, Usage};
 use tribunal_core::time::Timestamp;
+
+pub use crate::holder::Holder;
+pub use crate::location::{LEASE_TTL, Location, Options};
+
+/// Opens the ledger at `location`, and creates it or brings it up to date when needed.
+pub async fn open(location: &Location) -> Result<Arc<dyn Store>, StoreError> {
+    open_with(location, Options::default()).await
+}
+
+/// Opens a ledger with other than the default options.
+pub async fn open_with(
+    location: &Location,
+    options: Options,
+) -> Result<Arc<dyn Store>, StoreError> {
+    match location {
+        Location::File(path) => Ok(Arc::new(sqlite::SqliteStore::open(path, options).await?)),
+    }
+}
 
 /// Persists the ledger. All methods are one transaction each.
 #[async_trait]
@@ -43,9 +66,10 @@ pub trait Store: Send + Sync {
 
     /// Appends events to the case of `lease` and applies them to the derived tables.
     ///
-    /// All or none are stored; they are on disk when this returns. Fails with
-    /// [`StoreError::LeaseLost`], and stores nothing, when the lease's generation is not the
-    /// latest: a late result changes nothing.
+    /// All or none are stored; they are on disk when this returns. Fails, and stores nothing, with
+    /// [`StoreError::LeaseLost`] when the lease's generation is not the latest (a late result
+    /// changes nothing), with [`StoreError::Repeated`] when a step, run or effect would end twice,
+    /// and with [`StoreError::Refused`] when an event has no place in the case.
     async fn append(&self, lease: &Lease, events: Vec<EventKind>)
     -> Result<Vec<Event>, StoreError>;
 
@@ -73,15 +97,21 @@ pub trait Store: Send + Sync {
     async fn effect(&self, case: &CaseId, effect: &EffectKey) -> Result<EffectState, StoreError>;
 
     /// Returns what was spent by one case.
+    ///
+    /// A run that has not ended counts as one of unknown cost, with the tokens it has told of: caps
+    /// must hold for runs under way and for those whose owner died.
     async fn case_spend(&self, case: &CaseId) -> Result<Spend, StoreError>;
 
-    /// Returns what was spent by all runs that started at or after `since`.
+    /// Returns what was spent by all runs that started at or after `since`, counted as above.
     async fn spend_since(&self, since: Timestamp) -> Result<Spend, StoreError>;
 
-    /// Returns the providers that are parked.
+    /// Returns the providers that are parked; one whose pause has passed is not.
     async fn parked_providers(&self) -> Result<Vec<ParkedProvider>, StoreError>;
 
     /// Frees a parked provider outside of any case, as `agents free` and `connect` do.
+    ///
+    /// Exactly this model, or the provider's default, is freed; the answer tells whether it was
+    /// parked. A rebuild remembers it.
     async fn free_provider(&self, provider: &str, model: Option<&str>) -> Result<bool, StoreError>;
 
     /// Returns the current time by the store's clock.
@@ -95,17 +125,6 @@ pub trait Store: Send + Sync {
 
     /// Waits for all that was accepted and closes the files.
     async fn close(&self);
-}
-
-/// A process that owns cases: `host`, `pid` and a random part make it unique.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holder {
-    /// The machine.
-    pub host: String,
-    /// The process on that machine.
-    pub pid: u32,
-    /// Random, so that a reused pid is another holder.
-    pub nonce: String,
 }
 
 /// The right to write to one case, fenced by its generation.
@@ -238,6 +257,18 @@ pub enum StoreError {
         /// The owner's process.
         pid: u32,
     },
+    /// It happened before; the ledger was left as it is.
+    #[error("{what} stands in the ledger already")]
+    Repeated {
+        /// What would have been stored twice.
+        what: String,
+    },
+    /// An event has no place in the case; nothing was stored.
+    #[error("the ledger does not take the event: {what}")]
+    Refused {
+        /// Why it has none.
+        what: String,
+    },
     /// Another process took the case over; what we wanted to write was not written.
     #[error("case {case} was taken over by another process")]
     LeaseLost {
@@ -278,5 +309,5 @@ pub enum StoreError {
     },
     /// A statement failed for another reason.
     #[error("the ledger's database failed")]
-    Database(#[source] sqlx::Error),
+    Database(#[from] sqlx::Error),
 }

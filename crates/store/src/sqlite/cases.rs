@@ -1,0 +1,219 @@
+//! The cases as they stand.
+
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, SqliteConnection};
+use tribunal_core::case::{CaseState, Outcome};
+use tribunal_core::event::{Event, EventKind};
+use tribunal_core::time::Timestamp;
+
+use super::leases::Tenure;
+use super::projection::case_from_column;
+use super::site::Site;
+use super::{clock, from_column, ledger, runs};
+use crate::{CaseRecord, StoreError};
+
+/// Applies an event to the table `cases`.
+pub(super) async fn apply(conn: &mut SqliteConnection, event: &Event) -> Result<(), StoreError> {
+    match &event.kind {
+        EventKind::CaseOpened { kind, title, .. } => open(conn, event, kind.as_str(), title).await,
+        EventKind::CaseResumed { .. } => set_state(conn, event, &CaseState::Open).await,
+        EventKind::CaseParked { why, until } => {
+            let (why, until) = (why.clone(), *until);
+            close_or_park(conn, event, &CaseState::Parked { why, until }).await
+        }
+        EventKind::CaseClosed { outcome } => {
+            close_or_park(conn, event, &CaseState::Closed(outcome.clone())).await
+        }
+        _ => Ok(()),
+    }
+}
+
+async fn open(
+    conn: &mut SqliteConnection,
+    event: &Event,
+    kind: &str,
+    title: &str,
+) -> Result<(), StoreError> {
+    const SQL: &str = "
+        INSERT INTO cases (id, kind, title, state, opened_at_ms)
+        VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT DO NOTHING";
+    let opened = sqlx::query(SQL)
+        .bind(event.case.as_str())
+        .bind(kind)
+        .bind(title)
+        .bind(state_to_column(&CaseState::Open)?)
+        .bind(event.at.0)
+        .execute(conn)
+        .await?;
+    if opened.rows_affected() == 0 {
+        return Err(StoreError::Repeated {
+            what: format!("the opening of case {}", event.case),
+        });
+    }
+    Ok(())
+}
+
+/// A closed case may be resumed, but it neither closes again nor waits.
+async fn close_or_park(
+    conn: &mut SqliteConnection,
+    event: &Event,
+    state: &CaseState,
+) -> Result<(), StoreError> {
+    const SQL: &str = "
+        UPDATE cases
+        SET state = $2
+        WHERE id = $1 AND state ->> '$.state' <> 'closed'";
+    let changed = sqlx::query(SQL)
+        .bind(event.case.as_str())
+        .bind(state_to_column(state)?)
+        .execute(conn)
+        .await?;
+    if changed.rows_affected() > 0 {
+        return Ok(());
+    }
+    match state {
+        CaseState::Closed(Outcome::Completed | Outcome::Inconclusive { .. }) => {
+            Err(StoreError::Repeated {
+                what: format!("the end of case {}", event.case),
+            })
+        }
+        CaseState::Open | CaseState::Parked { .. } => Err(StoreError::Refused {
+            what: format!("case {} is closed and cannot wait", event.case),
+        }),
+    }
+}
+
+async fn set_state(
+    conn: &mut SqliteConnection,
+    event: &Event,
+    state: &CaseState,
+) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE cases SET state = $2 WHERE id = $1";
+    sqlx::query(SQL)
+        .bind(event.case.as_str())
+        .bind(state_to_column(state)?)
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// Returns the case with exactly this id, or the only one whose id starts or ends with `text`.
+pub(super) async fn find(
+    conn: &mut SqliteConnection,
+    site: &Site,
+    text: &str,
+) -> Result<CaseRecord, StoreError> {
+    // Two are enough to know that there are several, all are needed to say how many.
+    const SQL: &str = "
+        SELECT id, COUNT(*) OVER () AS fits
+        FROM cases
+        WHERE $1 <> ''
+          AND (substr(id, 1, length($1)) = $1
+               OR substr(id, 3, length($1)) = $1
+               OR substr(id, -length($1)) = $1)
+        ORDER BY id = $1 DESC
+        LIMIT 1";
+    let wanted = text.trim().to_ascii_lowercase();
+    let found: Option<(String, i64)> = sqlx::query_as(SQL)
+        .bind(&wanted)
+        .fetch_optional(&mut *conn)
+        .await?;
+    match found {
+        Some((id, fits)) if fits == 1 || id == wanted => record(conn, site, &id).await,
+        Some((_, fits)) => Err(StoreError::AmbiguousCase {
+            text: text.to_owned(),
+            count: from_column("a count", fits)?,
+        }),
+        None => Err(StoreError::NoSuchCase {
+            text: text.to_owned(),
+        }),
+    }
+}
+
+/// Returns the newest cases, newest first.
+pub(super) async fn recent(
+    conn: &mut SqliteConnection,
+    site: &Site,
+    limit: u32,
+) -> Result<Vec<CaseRecord>, StoreError> {
+    const SQL: &str = "
+        SELECT id FROM cases ORDER BY opened_at_ms DESC, id DESC LIMIT $1";
+    let ids: Vec<(String,)> = sqlx::query_as(SQL)
+        .bind(i64::from(limit))
+        .fetch_all(&mut *conn)
+        .await?;
+    let mut records = Vec::with_capacity(ids.len());
+    for (id,) in ids {
+        records.push(record(conn, site, &id).await?);
+    }
+    Ok(records)
+}
+
+async fn record(
+    conn: &mut SqliteConnection,
+    site: &Site,
+    id: &str,
+) -> Result<CaseRecord, StoreError> {
+    const SQL: &str = "
+        SELECT cases.id, cases.state, cases.opened_at_ms,
+               first.body AS opening,
+               last.seq AS last_seq, last.at_ms AS updated_at_ms,
+               leases.holder_host, leases.holder_pid, leases.holder_nonce,
+               leases.generation, leases.expires_at_ms
+        FROM cases
+        JOIN leases ON leases.case_id = cases.id
+        JOIN events AS first ON first.case_id = cases.id AND first.seq = 1
+        JOIN events AS last ON last.case_id = cases.id
+        WHERE cases.id = $1
+        ORDER BY last.seq DESC
+        LIMIT 1";
+    let row = sqlx::query(SQL)
+        .bind(id)
+        .fetch_optional(&mut *conn)
+        .await?
+        .ok_or_else(|| StoreError::Damaged {
+            what: format!("case {id} has no events or no lease"),
+        })?;
+    let mut record = read_record(&row, site)?;
+    record.spend = runs::case_spend(conn, &record.id).await?;
+    Ok(record)
+}
+
+fn read_record(row: &SqliteRow, site: &Site) -> Result<CaseRecord, StoreError> {
+    let id = case_from_column(row.try_get("id")?)?;
+    let opening: String = row.try_get("opening")?;
+    let EventKind::CaseOpened {
+        kind,
+        title,
+        request,
+    } = ledger::kind_from_column(&id, 1, &opening)?
+    else {
+        return Err(StoreError::Damaged {
+            what: format!("case {id} does not begin with `case_opened`"),
+        });
+    };
+    let state: String = row.try_get("state")?;
+    let state = serde_json::from_str(&state).map_err(|error| StoreError::Damaged {
+        what: format!("the state of case {id}: {error}"),
+    })?;
+    let ttl = u64::try_from(site.options.lease_ttl.as_millis()).unwrap_or(u64::MAX);
+    Ok(CaseRecord {
+        kind,
+        title,
+        request,
+        state,
+        opened_at: Timestamp(row.try_get("opened_at_ms")?),
+        updated_at: Timestamp(row.try_get("updated_at_ms")?),
+        last_seq: from_column("the number of an event", row.try_get("last_seq")?)?,
+        spend: tribunal_core::money::Spend::default(),
+        owned: Tenure::from_row(row)?.is_alive(clock(), ttl, site.directory()),
+        id,
+    })
+}
+
+fn state_to_column(state: &CaseState) -> Result<String, StoreError> {
+    serde_json::to_string(state).map_err(|error| StoreError::Refused {
+        what: error.to_string(),
+    })
+}

@@ -1,0 +1,210 @@
+//! The events: numbered and chained within each case, fenced by the lease's generation.
+
+use async_trait::async_trait;
+use sqlx::SqliteConnection;
+use tribunal_core::event::{Event, EventKind};
+use tribunal_core::ids::CaseId;
+use tribunal_core::time::Timestamp;
+
+use super::projection;
+use super::writer::{Tx, Write};
+use super::{from_column, to_column};
+use crate::{Lease, StoreError};
+
+/// Appends events to a case that its caller owns.
+pub(super) struct Append {
+    lease: Lease,
+    drafts: Vec<Draft>,
+}
+
+impl Append {
+    pub(super) fn new(lease: Lease, events: Vec<EventKind>) -> Result<Self, StoreError> {
+        let drafts = draft(events)?;
+        Ok(Self { lease, drafts })
+    }
+}
+
+#[async_trait]
+impl Write for Append {
+    type Answer = Vec<Event>;
+
+    async fn run(&mut self, tx: &mut Tx<'_>) -> Result<Vec<Event>, StoreError> {
+        let head = head_for(tx.conn, &self.lease).await?;
+        let drafts = std::mem::take(&mut self.drafts);
+        store(tx, &self.lease, head, drafts).await
+    }
+}
+
+/// An event with the text that will be stored, made before the writer is troubled with it.
+pub(super) struct Draft {
+    kind: EventKind,
+    body: String,
+}
+
+/// Returns the texts of `events`, after proving that they can be read again.
+pub(super) fn draft(events: Vec<EventKind>) -> Result<Vec<Draft>, StoreError> {
+    let encode = |kind: EventKind| {
+        let body = serde_json::to_string(&kind).and_then(|body| {
+            // Values may be nested deeper than the reader follows.
+            serde_json::from_str::<EventKind>(&body).map(|_| body)
+        });
+        match body {
+            Ok(body) => Ok(Draft { kind, body }),
+            Err(error) => Err(StoreError::Refused {
+                what: format!("it could not be read again: {error}"),
+            }),
+        }
+    };
+    events.into_iter().map(encode).collect()
+}
+
+/// The end of a case's chain of events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) seq: u64,
+    pub(super) at: Timestamp,
+    pub(super) hash: [u8; 32],
+}
+
+impl Head {
+    /// Returns what the first event of `case` follows. It names the case, so that no chain can be
+    /// passed off as that of another.
+    pub(super) fn start(case: &CaseId) -> Self {
+        Self {
+            seq: 0,
+            at: Timestamp(i64::MIN),
+            hash: *blake3::hash(case.as_str().as_bytes()).as_bytes(),
+        }
+    }
+
+    /// Returns the hash of the event that follows this one.
+    pub(super) fn hash_of_next(&self, at: Timestamp, generation: u64, body: &str) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.hash);
+        hasher.update(&(self.seq + 1).to_le_bytes());
+        hasher.update(&at.0.to_le_bytes());
+        hasher.update(&generation.to_le_bytes());
+        hasher.update(body.as_bytes());
+        *hasher.finalize().as_bytes()
+    }
+}
+
+/// Stores `drafts` after `head` and applies them to the derived tables.
+pub(super) async fn store(
+    tx: &mut Tx<'_>,
+    lease: &Lease,
+    mut head: Head,
+    drafts: Vec<Draft>,
+) -> Result<Vec<Event>, StoreError> {
+    const SQL: &str = "
+        INSERT INTO events (case_id, seq, at_ms, generation, body, prev_hash, hash)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    let mut events = Vec::with_capacity(drafts.len());
+    for Draft { kind, body } in drafts {
+        // A clock that was set back must not turn the story around.
+        let at = tx.now.max(head.at);
+        let hash = head.hash_of_next(at, lease.generation, &body);
+        let inserted = sqlx::query(SQL)
+            .bind(lease.case.as_str())
+            .bind(to_column(head.seq + 1))
+            .bind(at.0)
+            .bind(to_column(lease.generation))
+            .bind(body)
+            .bind(head.hash.to_vec())
+            .bind(hash.to_vec())
+            .execute(&mut *tx.conn)
+            .await?;
+        head = Head {
+            seq: head.seq + 1,
+            at,
+            hash,
+        };
+        let event = Event {
+            case: lease.case.clone(),
+            seq: head.seq,
+            at,
+            kind,
+        };
+        projection::apply(tx.conn, inserted.last_insert_rowid(), &event).await?;
+        events.push(event);
+    }
+    Ok(events)
+}
+
+/// Returns the end of the case's chain, if `lease` still gives the right to add to it.
+async fn head_for(conn: &mut SqliteConnection, lease: &Lease) -> Result<Head, StoreError> {
+    const SQL: &str = "
+        SELECT events.seq, events.at_ms, events.hash
+        FROM leases JOIN events USING (case_id)
+        WHERE case_id = $1 AND leases.generation = $2 AND holder_nonce = $3
+        ORDER BY events.seq DESC
+        LIMIT 1";
+    let row: Option<(i64, i64, Vec<u8>)> = sqlx::query_as(SQL)
+        .bind(lease.case.as_str())
+        .bind(to_column(lease.generation))
+        .bind(&lease.holder.nonce)
+        .fetch_optional(conn)
+        .await?;
+    let Some((seq, at, hash)) = row else {
+        return Err(StoreError::LeaseLost {
+            case: lease.case.clone(),
+        });
+    };
+    Ok(Head {
+        seq: from_column("the number of an event", seq)?,
+        at: Timestamp(at),
+        hash: hash_from_column(&lease.case, seq, hash)?,
+    })
+}
+
+/// Returns at most `limit` events of a case after number `after`.
+pub(super) async fn events(
+    conn: &mut SqliteConnection,
+    case: &CaseId,
+    after: u64,
+    limit: u32,
+) -> Result<Vec<Event>, StoreError> {
+    const SQL: &str = "
+        SELECT seq, at_ms, body
+        FROM events
+        WHERE case_id = $1 AND seq > $2
+        ORDER BY seq
+        LIMIT $3";
+    let rows: Vec<(i64, i64, String)> = sqlx::query_as(SQL)
+        .bind(case.as_str())
+        .bind(to_column(after))
+        .bind(i64::from(limit))
+        .fetch_all(conn)
+        .await?;
+    let read = |(seq, at, body): (i64, i64, String)| {
+        Ok(Event {
+            case: case.clone(),
+            seq: from_column("the number of an event", seq)?,
+            at: Timestamp(at),
+            kind: kind_from_column(case, seq, &body)?,
+        })
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// Returns what an event says; a word that we do not know is named in the error.
+pub(super) fn kind_from_column(
+    case: &CaseId,
+    seq: i64,
+    body: &str,
+) -> Result<EventKind, StoreError> {
+    serde_json::from_str(body).map_err(|error| StoreError::Damaged {
+        what: format!("event {seq} of case {case}: {error}"),
+    })
+}
+
+/// Returns a hash of the right length.
+pub(super) fn hash_from_column(
+    case: &CaseId,
+    seq: i64,
+    hash: Vec<u8>,
+) -> Result<[u8; 32], StoreError> {
+    hash.try_into().map_err(|_| StoreError::Damaged {
+        what: format!("event {seq} of case {case} has no valid hash"),
+    })
+}

@@ -1,0 +1,197 @@
+//! The ledger in one SQLite file.
+//!
+//! One task writes; readers are opened when somebody reads. Each aggregate has a file with its
+//! statements and with the function that applies events to its table.
+
+mod cases;
+mod check;
+mod effects;
+mod leases;
+mod ledger;
+mod projection;
+mod providers;
+mod readers;
+mod runs;
+mod schema;
+mod site;
+mod steps;
+mod writer;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use async_trait::async_trait;
+use tribunal_core::event::{Event, EventKind};
+use tribunal_core::ids::{CaseId, EffectKey, StepKey};
+use tribunal_core::money::Spend;
+use tribunal_core::time::Timestamp;
+
+use self::readers::Readers;
+use self::site::Site;
+use self::writer::Writer;
+use crate::{
+    CaseRecord, EffectState, Holder, Lease, Options, ParkedProvider, RunRecord, Store, StoreError,
+    Violation,
+};
+
+/// A [`Store`] in one SQLite file.
+pub(crate) struct SqliteStore {
+    site: Arc<Site>,
+    writer: Writer,
+    readers: Readers,
+}
+
+impl SqliteStore {
+    /// Opens the ledger at `path`, and creates it or brings it up to date when needed.
+    pub(crate) async fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
+        let site = Arc::new(Site::open(path, options).await?);
+        Ok(Self {
+            writer: Writer::new(Arc::clone(&site)),
+            readers: Readers::new(Arc::clone(&site)),
+            site,
+        })
+    }
+}
+
+/// Runs a read on a connection of its own, again when another process was in the way.
+macro_rules! read {
+    ($store:expr, $conn:ident => $work:expr) => {{
+        let mut reader = $store.readers.reader().await?;
+        loop {
+            let $conn = &mut reader.conn;
+            match $work.await {
+                Err(error) if reader.may_retry(&error).await => {}
+                result => break reader.finish(result),
+            }
+        }
+    }};
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn open_case(
+        &self,
+        case: &CaseId,
+        holder: &Holder,
+        events: Vec<EventKind>,
+    ) -> Result<(Lease, Vec<Event>), StoreError> {
+        let write = leases::OpenCase::new(case.clone(), holder.clone(), events)?;
+        self.writer.submit(write).await
+    }
+
+    async fn claim_case(&self, case: &CaseId, holder: &Holder) -> Result<Lease, StoreError> {
+        let (case, holder) = (case.clone(), holder.clone());
+        self.writer.submit(leases::Claim { case, holder }).await
+    }
+
+    async fn renew(&self, lease: &Lease) -> Result<(), StoreError> {
+        let lease = lease.clone();
+        self.writer.submit(leases::Renew { lease }).await
+    }
+
+    async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
+        let lease = lease.clone();
+        self.writer.submit(leases::Release { lease }).await
+    }
+
+    async fn append(
+        &self,
+        lease: &Lease,
+        events: Vec<EventKind>,
+    ) -> Result<Vec<Event>, StoreError> {
+        let write = ledger::Append::new(lease.clone(), events)?;
+        self.writer.submit(write).await
+    }
+
+    async fn events(
+        &self,
+        case: &CaseId,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError> {
+        read!(self, conn => ledger::events(conn, case, after, limit))
+    }
+
+    async fn find_case(&self, text: &str) -> Result<CaseRecord, StoreError> {
+        read!(self, conn => cases::find(conn, &self.site, text))
+    }
+
+    async fn recent_cases(&self, limit: u32) -> Result<Vec<CaseRecord>, StoreError> {
+        read!(self, conn => cases::recent(conn, &self.site, limit))
+    }
+
+    async fn step(
+        &self,
+        case: &CaseId,
+        step: &StepKey,
+    ) -> Result<Option<serde_json::Value>, StoreError> {
+        read!(self, conn => steps::output(conn, case, step))
+    }
+
+    async fn runs(&self, case: &CaseId) -> Result<Vec<RunRecord>, StoreError> {
+        read!(self, conn => runs::of_case(conn, case))
+    }
+
+    async fn effect(&self, case: &CaseId, effect: &EffectKey) -> Result<EffectState, StoreError> {
+        read!(self, conn => effects::state(conn, case, effect))
+    }
+
+    async fn case_spend(&self, case: &CaseId) -> Result<Spend, StoreError> {
+        read!(self, conn => runs::case_spend(conn, case))
+    }
+
+    async fn spend_since(&self, since: Timestamp) -> Result<Spend, StoreError> {
+        read!(self, conn => runs::spend_since(conn, since))
+    }
+
+    async fn parked_providers(&self) -> Result<Vec<ParkedProvider>, StoreError> {
+        read!(self, conn => providers::parked(conn, clock()))
+    }
+
+    async fn free_provider(&self, provider: &str, model: Option<&str>) -> Result<bool, StoreError> {
+        self.writer
+            .submit(providers::Free::new(provider, model))
+            .await
+    }
+
+    async fn now(&self) -> Result<Timestamp, StoreError> {
+        Ok(clock())
+    }
+
+    async fn check(&self) -> Result<Vec<Violation>, StoreError> {
+        // A connection of its own: it makes temporary tables that hide the real ones.
+        let mut conn = self.site.connect().await?;
+        let result = check::check(&mut conn).await;
+        result.map_err(|error| self.site.explain("check", error))
+    }
+
+    async fn rebuild(&self) -> Result<(), StoreError> {
+        self.writer.submit(projection::Rebuild).await
+    }
+
+    async fn close(&self) {
+        self.writer.close().await;
+        self.readers.close().await;
+        self.site.close().await;
+    }
+}
+
+/// Returns the store's time: SQLite has no server, so its clock is this machine's.
+fn clock() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let millis = since.map_or(0, |since| since.as_millis());
+    Timestamp(i64::try_from(millis).unwrap_or(i64::MAX))
+}
+
+/// Returns `value` as SQLite keeps it. Our counters never come near the bound.
+fn to_column(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// Returns a number that is never negative in a sound ledger.
+fn from_column(what: &'static str, value: i64) -> Result<u64, StoreError> {
+    u64::try_from(value).map_err(|_| StoreError::Damaged {
+        what: format!("{what} is {value}"),
+    })
+}

@@ -1,0 +1,150 @@
+//! The schema's version: checked at every start, brought up to date when it is old.
+
+use std::fs::TryLockError;
+
+use sqlx::{Executor as _, Row as _, SqliteConnection};
+
+use super::site::{Patience, Site, is_busy};
+use crate::{StoreError, crashpoint, private};
+
+/// What each version adds; the position is the version before it.
+const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/sqlite/0001_ledger.sql")];
+
+/// The schema that this program reads and writes.
+const KNOWN: i64 = MIGRATIONS.len() as i64;
+
+/// Marks the file as ours ("Trib"), so that we never write into another program's database.
+const APPLICATION: i64 = 1_416_784_226;
+
+/// Below this, a reset of the write-ahead log can corrupt the file.
+const OLDEST_SQLITE: (u32, u32, u32) = (3, 51, 3);
+
+/// Checks that the file is a ledger, and migrates it when its schema is old.
+///
+/// The usual case, a ledger of the current schema, costs one query.
+pub(super) async fn bring_up_to_date(
+    conn: &mut SqliteConnection,
+    site: &Site,
+) -> Result<(), StoreError> {
+    let found = probe(conn, site).await?;
+    if found == KNOWN {
+        return Ok(());
+    }
+    // Turning the write-ahead log on does not wait for other processes, so it needs a lock of ours.
+    let _lock = lock(site).await?;
+    conn.execute("PRAGMA journal_mode = WAL").await?;
+    while migrate_once(conn, site).await? < KNOWN {}
+    Ok(())
+}
+
+/// Returns the schema's version after making sure that the file is one that we may use.
+async fn probe(conn: &mut SqliteConnection, site: &Site) -> Result<i64, StoreError> {
+    const SQL: &str = "
+        SELECT sqlite_version() AS library,
+               (SELECT user_version FROM pragma_user_version) AS version,
+               (SELECT application_id FROM pragma_application_id) AS application,
+               (SELECT COUNT(*) FROM sqlite_schema) AS objects";
+    let mut patience = Patience::new(site.options.patience);
+    let row = loop {
+        match conn.fetch_one(SQL).await {
+            Ok(row) => break row,
+            Err(error) if is_busy(&error) && patience.wait().await => {}
+            Err(error) => return Err(error.into()),
+        }
+    };
+    let library: String = row.try_get("library")?;
+    let (version, application): (i64, i64) = (row.try_get("version")?, row.try_get("application")?);
+    let objects: i64 = row.try_get("objects")?;
+
+    let unusable = |reason: String| StoreError::Unusable {
+        doing: "open",
+        path: site.path.clone(),
+        reason,
+    };
+    if parse_version(&library) < Some(OLDEST_SQLITE) {
+        return Err(unusable(format!("SQLite {library} is too old")));
+    }
+    if application != APPLICATION && (objects > 0 || version != 0) {
+        return Err(unusable("it is the database of another program".to_owned()));
+    }
+    if version > KNOWN {
+        return Err(StoreError::NewerSchema {
+            path: site.path.clone(),
+            found: version,
+            known: KNOWN,
+        });
+    }
+    Ok(version)
+}
+
+fn parse_version(text: &str) -> Option<(u32, u32, u32)> {
+    let mut parts = text.split('.').map(|part| part.parse().ok());
+    Some((parts.next()??, parts.next()??, parts.next()??))
+}
+
+/// Applies the next migration, if there is one, and returns the version that then holds.
+///
+/// The version is part of the transaction: an interrupted migration has not happened.
+async fn migrate_once(conn: &mut SqliteConnection, site: &Site) -> Result<i64, StoreError> {
+    let mut patience = Patience::new(site.options.patience);
+    while let Err(error) = conn.execute("BEGIN EXCLUSIVE").await {
+        if !is_busy(&error) || !patience.wait().await {
+            return Err(error.into());
+        }
+    }
+    let result = apply_next(conn, site).await;
+    match result {
+        Ok(version) => {
+            crashpoint!("store.migrate.before");
+            conn.execute("COMMIT").await?;
+            crashpoint!("store.migrate.after");
+            Ok(version)
+        }
+        Err(error) => {
+            // The first error is the one worth telling.
+            let _ = conn.execute("ROLLBACK").await;
+            Err(error)
+        }
+    }
+}
+
+async fn apply_next(conn: &mut SqliteConnection, site: &Site) -> Result<i64, StoreError> {
+    // Another process may have migrated, even beyond us, while we waited for the lock.
+    let version = probe(conn, site).await?;
+    let Some(sql) = usize::try_from(version)
+        .ok()
+        .and_then(|v| MIGRATIONS.get(v))
+    else {
+        return Ok(version);
+    };
+    conn.execute(*sql).await?;
+    let next = version + 1;
+    // A pragma takes no parameters, and the number is ours.
+    conn.execute(sqlx::AssertSqlSafe(format!("PRAGMA user_version = {next}")))
+        .await?;
+    Ok(next)
+}
+
+/// Waits for the lock under which ledgers are migrated. It ends with the returned file.
+async fn lock(site: &Site) -> Result<std::fs::File, StoreError> {
+    let path = site.directory().join("migrate.lock");
+    let unusable = |error: std::io::Error| StoreError::Unusable {
+        doing: "migrate",
+        path: path.clone(),
+        reason: error.to_string(),
+    };
+    let file = private::open_or_create_file(&path).map_err(unusable)?;
+    let mut patience = Patience::new(site.options.patience);
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if patience.wait().await => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::Locked {
+                    path: site.path.clone(),
+                });
+            }
+            Err(TryLockError::Error(error)) => return Err(unusable(error)),
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The ledger's file: creating it, connecting to it, and explaining what it cannot do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
+use uuid::Uuid;
+
+use super::schema;
+use crate::location::directory_of;
+use crate::{Options, StoreError, private};
+
+/// How long SQLite itself waits for a lock before we take over.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The write-ahead log is cut back to this size after a checkpoint.
+const LOG_LIMIT: &str = "16777216";
+
+/// One ledger file, and the connection that opening it left over.
+pub(super) struct Site {
+    pub(super) path: PathBuf,
+    pub(super) options: Options,
+    connect: SqliteConnectOptions,
+    /// The first connection, for whoever comes first: most commands need only one.
+    spare: Mutex<Option<SqliteConnection>>,
+}
+
+impl Site {
+    /// Opens the file and makes sure that it is a ledger of the current schema.
+    pub(super) async fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
+        prepare_file(path).map_err(|error| StoreError::Unusable {
+            doing: "open",
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })?;
+        let connect = SqliteConnectOptions::new()
+            .filename(path)
+            .busy_timeout(BUSY_TIMEOUT)
+            .foreign_keys(true)
+            .synchronous(SqliteSynchronous::Full)
+            .pragma("journal_size_limit", LOG_LIMIT)
+            .disable_statement_logging();
+        let site = Self {
+            path: path.to_owned(),
+            options,
+            connect,
+            spare: Mutex::new(None),
+        };
+        let mut conn = site.connect().await?;
+        schema::bring_up_to_date(&mut conn, &site)
+            .await
+            .map_err(|error| site.explain("open", error))?;
+        site.leave(conn);
+        Ok(site)
+    }
+
+    /// Returns the directory in which processes announce themselves.
+    pub(super) fn directory(&self) -> &Path {
+        directory_of(&self.path)
+    }
+
+    /// Returns a new connection.
+    pub(super) async fn connect(&self) -> Result<SqliteConnection, StoreError> {
+        let mut patience = Patience::new(self.options.patience);
+        loop {
+            match self.connect.connect().await {
+                Ok(conn) => return Ok(conn),
+                Err(error) if is_busy(&error) && patience.wait().await => {}
+                Err(error) => return Err(self.explain("open", error.into())),
+            }
+        }
+    }
+
+    /// Returns the left-over connection, or else a new one.
+    pub(super) async fn take_or_connect(&self) -> Result<SqliteConnection, StoreError> {
+        let spare = self.spare().take();
+        match spare {
+            Some(conn) => Ok(conn),
+            None => self.connect().await,
+        }
+    }
+
+    /// Closes the left-over connection, if nobody needed it.
+    pub(super) async fn close(&self) {
+        let spare = self.spare().take();
+        if let Some(conn) = spare {
+            // Closing can only fail to tidy up, which the next process does.
+            let _ = conn.close().await;
+        }
+    }
+
+    /// Returns `error` in words for the user, where SQLite's code says what the matter is.
+    pub(super) fn explain(&self, doing: &'static str, error: StoreError) -> StoreError {
+        let StoreError::Database(error) = error else {
+            return error;
+        };
+        let path = self.path.clone();
+        let unusable = |reason: &str| StoreError::Unusable {
+            doing,
+            path: self.path.clone(),
+            reason: reason.to_owned(),
+        };
+        match code(&error) {
+            Some(5 | 6 | 15) => StoreError::Locked { path },
+            Some(3 | 8 | 23) => unusable("it may not be written"),
+            Some(10) => unusable(&format!("the disk failed ({error})")),
+            Some(11) => StoreError::Damaged {
+                what: format!("the file {} is malformed", path.display()),
+            },
+            Some(13) => unusable("the disk is full"),
+            Some(14) => unusable("the file or one beside it cannot be opened"),
+            Some(26) => unusable("it is not a database"),
+            Some(_) | None => match error {
+                sqlx::Error::ColumnDecode { index, source } => StoreError::Damaged {
+                    what: format!("column {index}: {source}"),
+                },
+                error => StoreError::Database(error),
+            },
+        }
+    }
+
+    fn leave(&self, conn: SqliteConnection) {
+        *self.spare() = Some(conn);
+    }
+
+    fn spare(&self) -> std::sync::MutexGuard<'_, Option<SqliteConnection>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the primary result code of SQLite.
+pub(super) fn code(error: &sqlx::Error) -> Option<u32> {
+    let code = error.as_database_error()?.code()?;
+    let extended: u32 = code.parse().ok()?;
+    Some(extended & 0xff)
+}
+
+/// Tells whether another process is in the way for the moment: BUSY, or PROTOCOL from a race for
+/// the write-ahead log.
+pub(super) fn is_busy(error: &sqlx::Error) -> bool {
+    matches!(code(error), Some(5 | 15))
+}
+
+/// Waits between attempts, with jitter so that waiting processes do not meet again.
+pub(super) struct Patience {
+    until: Instant,
+}
+
+impl Patience {
+    pub(super) fn new(limit: Duration) -> Self {
+        Self {
+            until: Instant::now() + limit,
+        }
+    }
+
+    /// Waits a little; returns false when patience is at its end.
+    pub(super) async fn wait(&mut self) -> bool {
+        if Instant::now() >= self.until {
+            return false;
+        }
+        let [random, ..] = Uuid::new_v4().into_bytes();
+        tokio::time::sleep(Duration::from_millis(1 + u64::from(random) / 8)).await;
+        true
+    }
+}
+
+/// Creates the file when it is missing, and proves that it can be written.
+fn prepare_file(path: &Path) -> io::Result<()> {
+    let directory = directory_of(path);
+    private::create_directory(directory)?;
+    match private::create_file(path) {
+        Ok(file) => {
+            file.sync_all()?;
+            // The name must survive a power failure just like the contents.
+            #[cfg(unix)]
+            std::fs::File::open(directory)?.sync_all()?;
+            Ok(())
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            // SQLite would fall back to reading, and fail at the first write.
+            std::fs::OpenOptions::new().write(true).open(path)?;
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,300 @@
+//! The one task that writes. It commits what waits in groups and answers after the commit.
+//!
+//! Callers may go away at any time: the task neither waits for them nor stops with them.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use sqlx::{Connection as _, Executor as _, SqliteConnection};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tribunal_core::time::Timestamp;
+
+use super::clock;
+use super::site::{Patience, Site, code, is_busy};
+use crate::{StoreError, crashpoint};
+
+/// How many writes may wait; beyond it, callers wait to hand theirs over.
+const QUEUE: usize = 1024;
+
+/// How many writes share a commit at most, so that the first of them is not kept waiting.
+const GROUP: usize = 256;
+
+/// A logical transaction: all of it is stored, or nothing.
+#[async_trait]
+pub(super) trait Write: Send + 'static {
+    /// What the caller learns once it is on disk.
+    type Answer: Send + 'static;
+
+    /// Executes the statements. An error undoes this write and leaves its neighbours alone.
+    async fn run(&mut self, tx: &mut Tx<'_>) -> Result<Self::Answer, StoreError>;
+}
+
+/// The transaction under way, as a [`Write`] sees it.
+pub(super) struct Tx<'w> {
+    /// The only connection that writes.
+    pub(super) conn: &'w mut SqliteConnection,
+    /// The time of everything stored in this transaction.
+    pub(super) now: Timestamp,
+    /// Where other processes have their lock files.
+    pub(super) directory: &'w Path,
+    /// How long a lease lasts.
+    pub(super) lease_ttl_ms: u64,
+}
+
+/// Hands writes to the task, which starts with the first of them.
+pub(super) struct Writer {
+    site: Arc<Site>,
+    state: Mutex<State>,
+}
+
+enum State {
+    Idle,
+    Running(mpsc::Sender<Box<dyn Job>>, JoinHandle<()>),
+    Closed,
+}
+
+impl Writer {
+    pub(super) fn new(site: Arc<Site>) -> Self {
+        Self {
+            site,
+            state: Mutex::new(State::Idle),
+        }
+    }
+
+    /// Returns the answer of `write` once it is on disk.
+    pub(super) async fn submit<W: Write>(&self, write: W) -> Result<W::Answer, StoreError> {
+        let queue = self.queue()?;
+        let (reply, answer) = oneshot::channel();
+        let job = Pending {
+            write,
+            outcome: None,
+            reply,
+        };
+        // Both fail only when the task is gone, which ends with the runtime or by `close`.
+        let sent = queue.send(Box::new(job)).await;
+        sent.map_err(|_| self.stopped())?;
+        answer.await.map_err(|_| self.stopped())?
+    }
+
+    /// Waits for all that was accepted and closes the connection.
+    pub(super) async fn close(&self) {
+        let state = std::mem::replace(&mut *self.state(), State::Closed);
+        match state {
+            State::Idle | State::Closed => {}
+            State::Running(queue, task) => {
+                drop(queue);
+                // The task ends by itself when the last sender is gone.
+                let _ = task.await;
+            }
+        }
+    }
+
+    fn queue(&self) -> Result<mpsc::Sender<Box<dyn Job>>, StoreError> {
+        let mut state = self.state();
+        match &*state {
+            State::Closed => Err(self.stopped()),
+            State::Running(queue, _) => Ok(queue.clone()),
+            State::Idle => {
+                let (queue, waiting) = mpsc::channel(QUEUE);
+                let task = Task {
+                    site: Arc::clone(&self.site),
+                    conn: None,
+                    broken: None,
+                };
+                *state = State::Running(queue.clone(), tokio::spawn(task.run(waiting)));
+                Ok(queue)
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stopped(&self) -> StoreError {
+        StoreError::Unusable {
+            doing: "write",
+            path: self.site.path.clone(),
+            reason: "it was closed".to_owned(),
+        }
+    }
+}
+
+/// A write of any kind, with the caller that waits for it.
+#[async_trait]
+trait Job: Send {
+    /// Executes the write and keeps its outcome. An error is one of the database, and ends the
+    /// whole group; whether the write itself went well is in the answer.
+    async fn run(&mut self, tx: &mut Tx<'_>) -> Result<Applied, StoreError>;
+
+    /// Tells the caller the outcome, or why nothing of the group was stored.
+    fn settle(self: Box<Self>, committed: Result<(), StoreError>);
+}
+
+/// Whether a write has changed anything that must be kept.
+enum Applied {
+    Yes,
+    Undo,
+}
+
+struct Pending<W: Write> {
+    write: W,
+    outcome: Option<Result<W::Answer, StoreError>>,
+    reply: oneshot::Sender<Result<W::Answer, StoreError>>,
+}
+
+#[async_trait]
+impl<W: Write> Job for Pending<W> {
+    async fn run(&mut self, tx: &mut Tx<'_>) -> Result<Applied, StoreError> {
+        let outcome = self.write.run(tx).await;
+        let applied = match outcome {
+            Err(StoreError::Database(error)) if !concerns_one_write(&error) => {
+                return Err(error.into());
+            }
+            Err(_) => Applied::Undo,
+            Ok(_) => Applied::Yes,
+        };
+        self.outcome = Some(outcome);
+        Ok(applied)
+    }
+
+    fn settle(self: Box<Self>, committed: Result<(), StoreError>) {
+        let outcome = match (committed, self.outcome) {
+            (Ok(()), Some(outcome)) => outcome,
+            (Err(error), _) => Err(error),
+            (Ok(()), None) => unreachable!("a committed group has run all its writes"),
+        };
+        // A caller that went away has no use for the answer.
+        let _ = self.reply.send(outcome);
+    }
+}
+
+/// A broken constraint or an oversized value is the fault of one write, all else is the file's.
+fn concerns_one_write(error: &sqlx::Error) -> bool {
+    matches!(code(error), Some(18 | 19))
+}
+
+/// The task's own state.
+struct Task {
+    site: Arc<Site>,
+    conn: Option<SqliteConnection>,
+    /// Set when a commit failed. What is on disk is then unknown, so nothing more is accepted.
+    broken: Option<StoreError>,
+}
+
+impl Task {
+    async fn run(mut self, mut waiting: mpsc::Receiver<Box<dyn Job>>) {
+        let mut group = Vec::new();
+        while waiting.recv_many(&mut group, GROUP).await > 0 {
+            let committed = match &self.broken {
+                Some(error) => Err(again(error, &self.site.path)),
+                None => self.commit(&mut group).await,
+            };
+            for job in group.drain(..) {
+                let committed = match &committed {
+                    Ok(()) => Ok(()),
+                    Err(error) => Err(again(error, &self.site.path)),
+                };
+                job.settle(committed);
+            }
+        }
+        if let Some(conn) = self.conn {
+            // Closing can only fail to tidy up, which the next process does.
+            let _ = conn.close().await;
+        }
+    }
+
+    /// Runs the group in one transaction and commits it.
+    async fn commit(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+        let mut conn = match self.conn.take() {
+            Some(conn) => conn,
+            None => self.site.take_or_connect().await?,
+        };
+        let result = self.commit_on(&mut conn, group).await;
+        self.conn = Some(conn);
+        result.map_err(|error| self.site.explain("write", error))
+    }
+
+    async fn commit_on(
+        &mut self,
+        conn: &mut SqliteConnection,
+        group: &mut [Box<dyn Job>],
+    ) -> Result<(), StoreError> {
+        self.begin(conn).await?;
+        if let Err(error) = self.run_group(conn, group).await {
+            // SQLite may have rolled back by itself; the first error is the one worth telling.
+            let _ = conn.execute("ROLLBACK").await;
+            return Err(error);
+        }
+        crashpoint!("store.commit.before");
+        if let Err(error) = conn.execute("COMMIT").await {
+            let _ = conn.execute("ROLLBACK").await;
+            let error = self.site.explain("write", error.into());
+            tracing::error!(%error, "a commit failed; nothing more is written");
+            self.broken = Some(again(&error, &self.site.path));
+            return Err(error);
+        }
+        crashpoint!("store.commit.after");
+        Ok(())
+    }
+
+    /// Begins a transaction that may write, however long other processes take within reason.
+    async fn begin(&self, conn: &mut SqliteConnection) -> Result<(), StoreError> {
+        let mut patience = Patience::new(self.site.options.patience);
+        while let Err(error) = conn.execute("BEGIN IMMEDIATE").await {
+            if !is_busy(&error) || !patience.wait().await {
+                return Err(error.into());
+            }
+        }
+        Ok(())
+    }
+
+    async fn run_group(
+        &self,
+        conn: &mut SqliteConnection,
+        group: &mut [Box<dyn Job>],
+    ) -> Result<(), StoreError> {
+        let ttl = self.site.options.lease_ttl.as_millis();
+        let mut tx = Tx {
+            conn,
+            now: clock(),
+            directory: self.site.directory(),
+            lease_ttl_ms: u64::try_from(ttl).unwrap_or(u64::MAX),
+        };
+        // Each statement costs a change of threads, so two of them go together where they can.
+        tx.conn.execute(sqlx::query("SAVEPOINT one_write")).await?;
+        for job in group {
+            let next = match job.run(&mut tx).await? {
+                Applied::Yes => "RELEASE one_write; SAVEPOINT one_write",
+                Applied::Undo => "ROLLBACK TO one_write",
+            };
+            tx.conn.execute(sqlx::query(next)).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns an error for the next of several callers that fail for the same reason.
+fn again(error: &StoreError, path: &Path) -> StoreError {
+    match error {
+        StoreError::Locked { path } => StoreError::Locked { path: path.clone() },
+        StoreError::Damaged { what } => StoreError::Damaged { what: what.clone() },
+        StoreError::Unusable {
+            doing,
+            path,
+            reason,
+        } => StoreError::Unusable {
+            doing,
+            path: path.clone(),
+            reason: reason.clone(),
+        },
+        error => StoreError::Unusable {
+            doing: "write",
+            path: path.to_owned(),
+            reason: std::error::Error::source(error)
+                .map_or_else(|| error.to_string(), ToString::to_string),
+        },
+    }
+}

@@ -1,0 +1,516 @@
+//! The same story on any store: what every method promises.
+//!
+//! Each part takes a fresh store from a [`Bench`]; a second kind of database is one more of those.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::*;
+use serde_json::json;
+use tribunal_core::agent::ErrorClass;
+use tribunal_core::case::{CaseState, Outcome, Pause};
+use tribunal_core::event::RunResult;
+use tribunal_core::money::{Cost, MicroUsd, Spend};
+use tribunal_core::time::Timestamp;
+use tribunal_store::{
+    EffectState, Holder, Lease, Location, Options, ParkedProvider, Store, StoreError, open_with,
+};
+
+/// A place where one test keeps its ledger.
+struct Bench {
+    directory: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        Self { directory }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.directory.path().join("ledger.db")
+    }
+
+    async fn store(&self) -> Arc<dyn Store> {
+        let options = Options {
+            lease_ttl: Duration::from_millis(300),
+            ..Options::default()
+        };
+        let location = Location::File(self.path());
+        open_with(&location, options).await.unwrap()
+    }
+
+    fn holder(&self) -> Holder {
+        Holder::for_this_process(self.directory.path()).unwrap()
+    }
+}
+
+/// Runs one part of the story, and ends it as every test ends: with a ledger that is sound.
+async fn story<F>(part: impl FnOnce(Arc<dyn Store>, Holder) -> F)
+where
+    F: Future<Output = ()>,
+{
+    let bench = Bench::new();
+    let store = bench.store().await;
+    part(Arc::clone(&store), bench.holder()).await;
+    assert_eq!(store.check().await.unwrap(), []);
+    store.rebuild().await.unwrap();
+    assert_eq!(store.check().await.unwrap(), []);
+    store.close().await;
+}
+
+async fn begin(store: &Arc<dyn Store>, bits: u64, holder: &Holder) -> Lease {
+    let events = vec![opened("one")];
+    let (lease, _) = store.open_case(&case(bits), holder, events).await.unwrap();
+    lease
+}
+
+#[tokio::test]
+async fn events_are_numbered_and_come_back_in_pages() {
+    story(|store, holder| async move {
+        let (lease, first) = store
+            .open_case(&case(1), &holder, vec![opened("one"), noted("a")])
+            .await
+            .unwrap();
+        let second = store
+            .append(&lease, vec![noted("b"), noted("c")])
+            .await
+            .unwrap();
+        let all = [first, second].concat();
+        let seqs: Vec<u64> = all.iter().map(|event| event.seq).collect();
+        assert_eq!(seqs, [1, 2, 3, 4]);
+        assert!(all.is_sorted_by_key(|event| event.at));
+
+        assert_eq!(store.events(&case(1), 0, 100).await.unwrap(), all);
+        assert_eq!(store.events(&case(1), 1, 2).await.unwrap(), all[1..3]);
+        assert_eq!(store.events(&case(1), 4, 9).await.unwrap(), []);
+        assert_eq!(store.events(&case(9), 0, 9).await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_case_opens_once_and_with_its_opening() {
+    story(|store, holder| async move {
+        let refused = store.open_case(&case(1), &holder, vec![noted("a")]).await;
+        assert!(matches!(refused, Err(StoreError::Refused { .. })));
+        let refused = store.open_case(&case(1), &holder, vec![]).await;
+        assert!(matches!(refused, Err(StoreError::Refused { .. })));
+
+        let first = store
+            .open_case(&case(1), &holder, vec![opened("one")])
+            .await;
+        let (lease, _) = first.unwrap();
+        let again = store
+            .open_case(&case(1), &holder, vec![opened("two")])
+            .await;
+        assert!(matches!(again, Err(StoreError::Repeated { .. })));
+        let again = store.append(&lease, vec![opened("two")]).await;
+        assert!(matches!(again, Err(StoreError::Repeated { .. })));
+        assert_eq!(
+            store.find_case(case(1).as_str()).await.unwrap().title,
+            "one"
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_case_tells_where_it_stands() {
+    story(|store, holder| async move {
+        let before = store.now().await.unwrap();
+        let lease = begin(&store, 1, &holder).await;
+        let record = store.find_case(case(1).as_str()).await.unwrap();
+        assert_eq!(record.state, CaseState::Open);
+        assert_eq!(record.request, json!({ "prompts": ["one"] }));
+        assert_eq!(record.last_seq, 1);
+        assert!(record.opened_at >= before);
+        assert!(record.owned);
+
+        store.append(&lease, vec![parked(Some(5))]).await.unwrap();
+        store.release(&lease).await.unwrap();
+        let record = store.find_case(case(1).as_str()).await.unwrap();
+        let (why, until) = (Pause::Interrupted, Some(Timestamp(5)));
+        assert_eq!(record.state, CaseState::Parked { why, until });
+        assert!(!record.owned);
+
+        let lease = store.claim_case(&case(1), &holder).await.unwrap();
+        store.append(&lease, vec![resumed(2)]).await.unwrap();
+        let record = store.find_case(case(1).as_str()).await.unwrap();
+        assert_eq!(record.state, CaseState::Open);
+
+        store.append(&lease, vec![closed()]).await.unwrap();
+        let record = store.find_case(case(1).as_str()).await.unwrap();
+        assert_eq!(record.state, CaseState::Closed(Outcome::Completed));
+        assert_eq!(record.last_seq, 4);
+
+        let again = store.append(&lease, vec![closed()]).await;
+        assert!(matches!(again, Err(StoreError::Repeated { .. })));
+        let late = store.append(&lease, vec![parked(None)]).await;
+        assert!(matches!(late, Err(StoreError::Refused { .. })));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_case_is_found_by_either_end_of_its_id() {
+    story(|store, holder| async move {
+        for bits in [0xaa_aa00_1111, 0xaa_aa00_2222, 0xbb_bb00_2222] {
+            begin(&store, bits, &holder).await;
+        }
+        let ids: Vec<_> = store.recent_cases(10).await.unwrap();
+        let ids: Vec<_> = ids.into_iter().map(|record| record.id).collect();
+        assert_eq!(ids.len(), 3);
+        assert_eq!(store.recent_cases(2).await.unwrap().len(), 2);
+
+        for (text, fits) in [
+            ("aaaa001111", 1),
+            ("001111", 1),
+            ("C-BBBB", 1),
+            ("  bbbb ", 1),
+            ("2222", 2),
+            ("c-", 3),
+            ("aaaa00", 2),
+            ("", 0),
+            ("c-123456", 0),
+            ("%", 0),
+        ] {
+            match store.find_case(text).await {
+                Ok(_) => assert_eq!(fits, 1, "{text}"),
+                Err(StoreError::AmbiguousCase { count, .. }) => assert_eq!(fits, count, "{text}"),
+                Err(StoreError::NoSuchCase { .. }) => assert_eq!(fits, 0, "{text}"),
+                Err(error) => panic!("{text}: {error}"),
+            }
+        }
+        for id in ids {
+            assert_eq!(store.find_case(id.as_str()).await.unwrap().id, id);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_finished_step_is_never_begun_or_finished_again() {
+    story(|store, holder| async move {
+        let lease = begin(&store, 1, &holder).await;
+        assert_eq!(store.step(&case(1), &step("s")).await.unwrap(), None);
+        let events = vec![step_started("s"), step_started("s")];
+        store.append(&lease, events).await.unwrap();
+        assert_eq!(store.step(&case(1), &step("s")).await.unwrap(), None);
+        let output = json!({ "answer": [1, null, "x"] });
+        store
+            .append(&lease, vec![step_finished("s", output.clone())])
+            .await
+            .unwrap();
+        for repeat in [step_finished("s", json!(2)), step_started("s")] {
+            let result = store.append(&lease, vec![noted("x"), repeat]).await;
+            assert!(matches!(result, Err(StoreError::Repeated { .. })));
+        }
+        let late = store.append(&lease, vec![run_started(1, "s")]).await;
+        assert!(matches!(late, Err(StoreError::Refused { .. })));
+        assert_eq!(
+            store.step(&case(1), &step("s")).await.unwrap(),
+            Some(output)
+        );
+        assert_eq!(store.events(&case(1), 0, 99).await.unwrap().len(), 4);
+
+        // Nothing is a result too.
+        let nothing = step_finished("n", json!(null));
+        store.append(&lease, vec![nothing]).await.unwrap();
+        let output = store.step(&case(1), &step("n")).await.unwrap();
+        assert_eq!(output, Some(json!(null)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn runs_end_once_and_all_of_them_are_counted() {
+    story(|store, holder| async move {
+        let lease = begin(&store, 1, &holder).await;
+        let since = store.now().await.unwrap();
+        let events = vec![
+            run_started(1, "s"),
+            run_finished(1, answered(), usage(100, 10), Some(2500)),
+            run_started(2, "s"),
+            run_finished(2, RunResult::Abandoned, usage(0, 0), None),
+            run_started(3, "t"),
+            run_progressed(3, usage(7, 1)),
+        ];
+        store.append(&lease, events).await.unwrap();
+
+        let runs = store.runs(&case(1)).await.unwrap();
+        assert_eq!(runs.len(), 3);
+        assert_eq!(runs[0].id, run(1));
+        assert_eq!(runs[0].result, Some(answered()));
+        assert_eq!(runs[0].cost, Cost::Known(MicroUsd(2500)));
+        assert_eq!(runs[0].elapsed_ms, 1200);
+        assert_eq!(runs[1].result, Some(RunResult::Abandoned));
+        assert_eq!(runs[1].cost, Cost::Unknown);
+        assert_eq!((&runs[2].result, runs[2].usage), (&None, usage(7, 1)));
+
+        let spend = Spend {
+            known: MicroUsd(2500),
+            unknown_runs: 2,
+            runs: 3,
+            usage: usage(107, 11),
+        };
+        assert_eq!(store.case_spend(&case(1)).await.unwrap(), spend);
+        assert_eq!(store.find_case("c-").await.unwrap().spend, spend);
+        assert_eq!(store.spend_since(since).await.unwrap(), spend);
+        let later = since.plus_millis(3_600_000);
+        assert_eq!(store.spend_since(later).await.unwrap(), Spend::default());
+
+        let repeat = run_finished(1, answered(), usage(1, 1), Some(1));
+        for (event, repeated) in [
+            (repeat, true),
+            (run_started(2, "s"), true),
+            (run_finished(9, answered(), usage(1, 1), Some(1)), false),
+        ] {
+            match store.append(&lease, vec![event]).await {
+                Err(StoreError::Repeated { .. }) => assert!(repeated),
+                Err(StoreError::Refused { .. }) => assert!(!repeated),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(store.case_spend(&case(1)).await.unwrap(), spend);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn absurd_numbers_of_agents_do_not_break_the_sums() {
+    story(|store, holder| async move {
+        let lease = begin(&store, 1, &holder).await;
+        for id in 0..20 {
+            let tokens = usage(u64::MAX, u64::MAX);
+            let finished = run_finished(id, answered(), tokens, Some(u64::MAX));
+            let events = vec![run_started(id, "s"), finished];
+            store.append(&lease, events).await.unwrap();
+        }
+        let spend = store.case_spend(&case(1)).await.unwrap();
+        assert_eq!(spend.runs, 20);
+        assert!(spend.known > MicroUsd(1 << 50));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn effects_are_announced_then_done_once() {
+    story(|store, holder| async move {
+        let lease = begin(&store, 1, &holder).await;
+        let early = store.append(&lease, vec![done("e")]).await;
+        assert!(matches!(early, Err(StoreError::Refused { .. })));
+        let state = store.effect(&case(1), &effect("e")).await.unwrap();
+        assert_eq!(state, EffectState::Unknown);
+
+        let twice = vec![intended("e"), intended("e")];
+        store.append(&lease, twice).await.unwrap();
+        let state = store.effect(&case(1), &effect("e")).await.unwrap();
+        assert_eq!(state, EffectState::Intended);
+
+        store.append(&lease, vec![done("e")]).await.unwrap();
+        for repeat in [done("e"), intended("e")] {
+            let result = store.append(&lease, vec![repeat]).await;
+            assert!(matches!(result, Err(StoreError::Repeated { .. })));
+        }
+        let evidence = "it is there".to_owned();
+        let state = store.effect(&case(1), &effect("e")).await.unwrap();
+        assert_eq!(state, EffectState::Done { evidence });
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn providers_are_parked_until_their_time_or_until_freed() {
+    story(|store, holder| async move {
+        let lease = begin(&store, 1, &holder).await;
+        let now = store.now().await.unwrap();
+        let later = now.plus_millis(3_600_000);
+        let events = vec![
+            provider_parked("a", None, None),
+            provider_parked("b", Some("m"), Some(later.0)),
+            provider_parked("c", None, Some(now.0 - 1)),
+            provider_parked("d", None, None),
+            provider_freed("d", None),
+        ];
+        store.append(&lease, events).await.unwrap();
+        let a = ParkedProvider {
+            provider: "a".to_owned(),
+            model: None,
+            class: ErrorClass::RateLimited,
+            until: None,
+        };
+        let b = ParkedProvider {
+            provider: "b".to_owned(),
+            model: Some("m".to_owned()),
+            until: Some(later),
+            ..a.clone()
+        };
+        assert_eq!(store.parked_providers().await.unwrap(), [a, b.clone()]);
+
+        assert!(!store.free_provider("b", None).await.unwrap());
+        assert!(store.free_provider("a", None).await.unwrap());
+        assert!(!store.free_provider("a", None).await.unwrap());
+        assert_eq!(store.parked_providers().await.unwrap().len(), 1);
+        store.rebuild().await.unwrap();
+        assert_eq!(store.parked_providers().await.unwrap(), [b]);
+
+        // What happens after the freeing counts again.
+        let again = vec![provider_parked("a", None, None)];
+        store.append(&lease, again).await.unwrap();
+        assert_eq!(store.parked_providers().await.unwrap().len(), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_owner_at_a_time_and_a_late_one_changes_nothing() {
+    let bench = Bench::new();
+    let store = bench.store().await;
+    let (first, second) = (bench.holder(), bench.holder());
+    let old = begin(&store, 1, &first).await;
+    let own = store.claim_case(&case(1), &first).await.unwrap();
+    assert_eq!((own.generation, &own), (1, &old));
+
+    let busy = store.claim_case(&case(1), &second).await;
+    assert!(matches!(busy, Err(StoreError::Busy { pid, .. }) if pid == std::process::id()));
+
+    // A paused process keeps its lock but does not renew: the lease's end decides.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    store.renew(&old).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let busy = store.claim_case(&case(1), &second).await;
+    assert!(matches!(busy, Err(StoreError::Busy { .. })));
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    store.append(&old, vec![noted("still mine")]).await.unwrap();
+    let new = store.claim_case(&case(1), &second).await.unwrap();
+    assert_eq!(new.generation, 2);
+
+    let late = store.append(&old, vec![noted("late")]).await;
+    assert!(matches!(late, Err(StoreError::LeaseLost { .. })));
+    let late = store.renew(&old).await;
+    assert!(matches!(late, Err(StoreError::LeaseLost { .. })));
+    store.release(&old).await.unwrap();
+    store.append(&new, vec![noted("mine now")]).await.unwrap();
+
+    store.release(&new).await.unwrap();
+    let late = store.append(&new, vec![noted("given back")]).await;
+    assert!(matches!(late, Err(StoreError::LeaseLost { .. })));
+    let back = store.claim_case(&case(1), &first).await.unwrap();
+    assert_eq!(back.generation, 3);
+    assert_eq!(store.events(&case(1), 0, 99).await.unwrap().len(), 3);
+
+    let nothing = store.claim_case(&case(2), &first).await;
+    assert!(matches!(nothing, Err(StoreError::NoSuchCase { .. })));
+    assert_eq!(store.check().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_case_of_a_dead_process_is_free_at_once() {
+    let bench = Bench::new();
+    let store = bench.store().await;
+    let (first, second) = (bench.holder(), bench.holder());
+    let lease = begin(&store, 1, &first).await;
+    // Dropping the last copies ends the lock, as the end of the process does.
+    drop((lease, first));
+    assert!(!store.find_case("c-").await.unwrap().owned);
+    let lease = store.claim_case(&case(1), &second).await.unwrap();
+    assert_eq!(lease.generation, 2);
+}
+
+#[tokio::test]
+async fn an_owner_on_another_machine_is_waited_for() {
+    let bench = Bench::new();
+    let store = bench.store().await;
+    let remote = Holder::named("moon#1", 7, "0123abcd");
+    begin(&store, 1, &remote).await;
+    let busy = store.claim_case(&case(1), &bench.holder()).await;
+    assert!(matches!(busy, Err(StoreError::Busy { host, pid: 7, .. }) if host == "moon"));
+    tokio::time::sleep(Duration::from_millis(350)).await;
+    let lease = store.claim_case(&case(1), &bench.holder()).await.unwrap();
+    assert_eq!(lease.generation, 2);
+}
+
+#[tokio::test]
+async fn one_failing_write_leaves_its_neighbours_alone() {
+    story(|store, holder| async move {
+        let mut leases = Vec::new();
+        for bits in 1..=32 {
+            leases.push(begin(&store, bits, &holder).await);
+        }
+        // Sent at once, they share commits; every second one fails after its first event.
+        let mut tasks = Vec::new();
+        for (number, lease) in leases.into_iter().enumerate() {
+            let store = Arc::clone(&store);
+            let last = if number % 2 == 0 {
+                noted("b")
+            } else {
+                done("nothing")
+            };
+            tasks.push(tokio::spawn(async move {
+                store.append(&lease, vec![noted("a"), last]).await.is_ok()
+            }));
+        }
+        for (number, task) in tasks.into_iter().enumerate() {
+            assert_eq!(task.await.unwrap(), number % 2 == 0);
+            let bits = u64::try_from(number).unwrap() + 1;
+            let stored = store.events(&case(bits), 0, 99).await.unwrap().len();
+            assert_eq!(stored, if number % 2 == 0 { 3 } else { 1 });
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn callers_that_go_away_disturb_nobody() {
+    story(|store, holder| async move {
+        let lease = begin(&store, 1, &holder).await;
+        for micros in 0..200 {
+            let wait = Duration::from_micros(micros * 5);
+            let _ = tokio::time::timeout(wait, store.append(&lease, vec![noted("w")])).await;
+            let _ = tokio::time::timeout(wait, store.runs(&case(1))).await;
+        }
+        let stored = store.append(&lease, vec![noted("last")]).await.unwrap();
+        let all = store.events(&case(1), 0, 999).await.unwrap();
+        assert_eq!(all.last(), stored.last());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_could_not_be_read_again_is_refused() {
+    story(|store, holder| async move {
+        let lease = begin(&store, 1, &holder).await;
+        let mut deep = json!(1);
+        for _ in 0..200 {
+            deep = json!([deep]);
+        }
+        let result = store.append(&lease, vec![step_finished("s", deep)]).await;
+        assert!(matches!(result, Err(StoreError::Refused { .. })));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_closed_store_says_so_and_keeps_everything() {
+    let bench = Bench::new();
+    let store = bench.store().await;
+    let holder = bench.holder();
+    let lease = begin(&store, 1, &holder).await;
+    store.close().await;
+    let late = store.append(&lease, vec![noted("late")]).await;
+    assert!(matches!(late, Err(StoreError::Unusable { .. })));
+    let late = store.runs(&case(1)).await;
+    assert!(matches!(late, Err(StoreError::Unusable { .. })));
+    store.close().await;
+
+    let store = bench.store().await;
+    assert_eq!(store.find_case("c-").await.unwrap().last_seq, 1);
+    store.append(&lease, vec![noted("on time")]).await.unwrap();
+}
