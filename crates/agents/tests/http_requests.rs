@@ -157,7 +157,7 @@ async fn requests_carry_everything_in_the_vendors_places() {
 async fn a_vendor_without_key_is_not_even_asked() {
     let dir = tempfile::tempdir().unwrap();
     for api in Api::ALL {
-        for key in [None, Some(" ")] {
+        for key in [None, Some(" \n")] {
             let agent = agent(api, None, key).unwrap();
             let error = ask(&agent, call(dir.path())).await.unwrap_err();
             assert_eq!(error.class, ErrorClass::Auth, "{api:?}");
@@ -221,7 +221,9 @@ async fn names_that_lead_nowhere_and_closed_ports_are_network_errors() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let refused = format!("http://{}", closed.local_addr().unwrap());
     drop(closed);
-    for base in [refused.as_str(), "http://no-such-host.invalid"] {
+    let plain = serve(b"HTTP/1.1 200 OK\r\n\r\n".to_vec()).await;
+    let no_tls = plain.replace("http:", "https:");
+    for base in [refused.as_str(), "http://no-such-host.invalid", &no_tls] {
         let agent = agent(Api::Anthropic, Some(base), Some(KEY)).unwrap();
         let error = ask(&agent, call(dir.path())).await.unwrap_err();
         assert_eq!(error.class, ErrorClass::Network, "{base}: {error}");
@@ -357,6 +359,32 @@ async fn a_document_in_place_of_a_stream_is_garbled() {
         let error = ask(&agent, call(dir.path())).await.unwrap_err();
         assert_eq!(error.class, class, "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_connection_left_open_after_the_end_is_not_waited_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        let event = json!({
+            "candidates": [{"content": {"parts": [{"text": "Done."}]}, "finishReason": "STOP"}],
+            "responseId": "r-1",
+        });
+        let body = stream_of(&format!("data: {event}\r\n\r\n"));
+        let _ = socket.read(&mut vec![0; 65_536]).await;
+        let _ = socket.write_all(&body).await;
+        while socket.write_all(b": still here\n").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let agent = agent(Api::Gemini, Some(&base), Some(KEY)).unwrap();
+    let mut question = call(dir.path());
+    question.limits.after_result = Duration::from_millis(400);
+    let started = Instant::now();
+    assert_eq!(ask(&agent, question).await.unwrap().text, "Done.");
+    assert!(started.elapsed() < Duration::from_secs(3));
 }
 
 #[test]

@@ -88,10 +88,14 @@ async fn all_dialects(scenario: &str) -> Vec<(Api, Result<Reply, AgentError>)> {
         let started = Instant::now();
         let outcome = ask(&agent, call(dir.path())).await;
         let took = started.elapsed();
-        assert!(
-            took < Duration::from_millis(4_500),
-            "{scenario} {api:?} took {took:?}"
-        );
+        // A failure is told within its limit; a good answer may take as long as it flows.
+        let allowed = if outcome.is_err() {
+            limits().idle
+        } else {
+            limits().wall
+        };
+        let allowed = allowed + Duration::from_secs(3);
+        assert!(took < allowed, "{scenario} {api:?} took {took:?}");
         assert_eq!(
             fake.requests(&key).len(),
             1,

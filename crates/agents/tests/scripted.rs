@@ -232,3 +232,19 @@ async fn a_missing_script_is_named() {
     assert_eq!(error.class, ErrorClass::Setup);
     assert!(error.message.contains(path.to_str().unwrap()), "{error}");
 }
+
+#[tokio::test]
+async fn the_example_in_the_docs_works() {
+    let docs = include_str!("../src/scripted.rs");
+    let lines = docs.lines().map(|line| line.trim_start_matches("//!"));
+    let example = lines
+        .skip_while(|line| !line.contains("```json"))
+        .skip(1)
+        .take_while(|line| !line.contains("```"));
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("script.json");
+    std::fs::write(&path, example.collect::<String>()).unwrap();
+    let agent = ScriptedAgent::new(profile(), path);
+    let reply = ask(&agent, call(dir.path(), "Good morning")).await.unwrap();
+    assert_eq!(reply.text, "You said: Good morning");
+}

@@ -24,8 +24,7 @@ pub(super) fn request(model: &str, call: &Call) -> Value {
     if let Some(temperature) = dialect::temperature(call) {
         body["temperature"] = json!(temperature);
     }
-    if let Some(schema) = &call.schema {
-        let schema = schema::for_anthropic(schema);
+    if let Some(schema) = call.schema.as_ref().and_then(schema::for_anthropic) {
         body["output_config"] = json!({"format": {"type": "json_schema", "schema": schema}});
     }
     body

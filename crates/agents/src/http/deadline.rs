@@ -39,8 +39,12 @@ impl Deadlines {
         }
     }
 
-    /// Notes that something came and the response is now in `phase`.
+    /// Notes that something came and the response is now in `phase`. The end is final: whatever
+    /// comes after it gains no more time.
     pub(super) fn enter(&mut self, phase: Phase) {
+        if self.phase == Phase::Ended {
+            return;
+        }
         self.phase = phase;
         self.entered = Instant::now();
     }

@@ -209,6 +209,7 @@ fn build(builder: fn() -> ClientBuilder) -> Result<Client, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::failure;
 
     #[test]
     fn urls_are_put_together_from_base_and_dialect() {
@@ -285,5 +286,26 @@ mod tests {
                 "{base}"
             );
         }
+    }
+
+    /// Resolves every name to where clouds keep credentials, but through the check.
+    struct Metadata;
+
+    impl Resolve for Metadata {
+        fn resolve(&self, _: Name) -> Resolving {
+            CheckedResolver.resolve("169.254.169.254".parse().unwrap())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_that_leads_to_a_forbidden_address_is_refused() {
+        let client = Client::builder().dns_resolver(Arc::new(Metadata)).build();
+        let sent = client.unwrap().get("http://models.example/").send().await;
+        let error = failure::from_transport("models.example", sent.unwrap_err());
+        assert_eq!(error.class, ErrorClass::Setup);
+        assert!(
+            error.message.contains("leads to 169.254.169.254"),
+            "{error}"
+        );
     }
 }

@@ -61,7 +61,9 @@ impl HttpAgent {
             return Err(AgentError::new(ErrorClass::Setup, message));
         }
         let endpoint = Endpoint::new(spec.api, spec.base_url.as_deref(), &model)?;
-        let key = spec.api_key.filter(|key| !key.expose().trim().is_empty());
+        // Keys read from files end in a newline, which would also hide them from the redactor.
+        let key = spec.api_key.map(|key| Secret::new(key.expose().trim()));
+        let key = key.filter(|key| !key.expose().is_empty());
         Ok(Self {
             profile,
             api: spec.api,
@@ -210,7 +212,7 @@ impl HttpAgent {
         }
         match &self.key {
             Some(key) => {
-                let (name, value) = dialect::key_header(self.api, key.expose().trim());
+                let (name, value) = dialect::key_header(self.api, key.expose());
                 let mut value = HeaderValue::from_str(&value).map_err(|_| {
                     let message = "The API key holds characters that no header may hold";
                     AgentError::new(ErrorClass::Auth, message)

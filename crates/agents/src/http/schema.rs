@@ -1,5 +1,7 @@
 //! Answers that shall follow a JSON schema: the forms the APIs take, and our own check.
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value, json};
 use tribunal_core::agent::ErrorClass;
 use tribunal_core::text::truncate_chars;
@@ -62,8 +64,9 @@ fn without_fence(text: &str) -> &str {
 
 /// Returns `schema` as Anthropic takes it: closed objects, and none of the keywords it refuses.
 ///
-/// Loosening does no harm, since [`checked`] uses the schema as it was given.
-pub(super) fn for_anthropic(schema: &Value) -> Value {
+/// Loosening does no harm, since [`checked`] uses the schema as it was given. Objects with free
+/// keys cannot be told to the API at all: then there is none, and the prompt must do.
+pub(super) fn for_anthropic(schema: &Value) -> Option<Value> {
     const REFUSED: [&str; 15] = [
         "$schema",
         "minimum",
@@ -81,12 +84,21 @@ pub(super) fn for_anthropic(schema: &Value) -> Value {
         "maxProperties",
         "format",
     ];
-    rewrite(schema, &|node| {
+    let free_keys = Cell::new(false);
+    let schema = rewrite(schema, &|node| {
+        let open = node
+            .get("additionalProperties")
+            .is_some_and(|open| open != false);
+        if is_object(node) && (open || !node.contains_key("properties")) {
+            free_keys.set(true);
+        }
         node.retain(|key, _| !REFUSED.contains(&key.as_str()));
+        any_for_one(node);
         if is_object(node) {
             node.insert("additionalProperties".to_owned(), json!(false));
         }
-    })
+    });
+    (!free_keys.get()).then_some(schema)
 }
 
 /// Returns `schema` as Gemini takes it.
@@ -95,6 +107,7 @@ pub(super) fn for_gemini(schema: &Value) -> Value {
         node.remove("$schema");
         // Only a few formats are known, and the others are refused.
         node.remove("format");
+        any_for_one(node);
     })
 }
 
@@ -102,13 +115,37 @@ pub(super) fn for_gemini(schema: &Value) -> Value {
 pub(super) fn for_openai(schema: &Value) -> (Value, bool) {
     let schema = rewrite(schema, &|node| {
         node.remove("$schema");
+        node.remove("format");
+        any_for_one(node);
     });
     let strict = is_strict(&schema);
     (schema, strict)
 }
 
-/// Tells whether every object in `schema` is closed and requires all of its properties.
+/// Puts `anyOf`, which every API knows, in the place of `oneOf`.
+fn any_for_one(node: &mut Map<String, Value>) {
+    if !node.contains_key("anyOf")
+        && let Some(choices) = node.remove("oneOf")
+    {
+        node.insert("anyOf".to_owned(), choices);
+    }
+}
+
+/// Tells whether every object in `schema` is closed and requires all of its properties, and no
+/// keyword is one that the strict mode refuses.
 fn is_strict(schema: &Value) -> bool {
+    const REFUSED: [&str; 10] = [
+        "allOf",
+        "not",
+        "if",
+        "default",
+        "patternProperties",
+        "dependentRequired",
+        "dependentSchemas",
+        "uniqueItems",
+        "minProperties",
+        "maxProperties",
+    ];
     match schema {
         Value::Array(items) => items.iter().all(is_strict),
         Value::Object(node) => {
@@ -119,7 +156,9 @@ fn is_strict(schema: &Value) -> bool {
             let closed = node.get("additionalProperties") == Some(&json!(false));
             let properties = node.get("properties").and_then(Value::as_object);
             let all_required = properties.is_none_or(|properties| properties.keys().all(required));
-            (!is_object(node) || closed && all_required) && node.values().all(is_strict)
+            (!is_object(node) || closed && all_required)
+                && !REFUSED.iter().any(|keyword| node.contains_key(*keyword))
+                && node.values().all(is_strict)
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
     }
@@ -218,7 +257,7 @@ mod tests {
     fn keywords_are_dropped_but_names_and_values_stay() {
         assert_eq!(
             for_anthropic(&schema()),
-            json!({
+            Some(json!({
                 "type": "object",
                 "properties": {
                     "score": {"type": "integer"},
@@ -226,9 +265,25 @@ mod tests {
                 },
                 "required": ["score", "format"],
                 "additionalProperties": false,
-            })
+            }))
         );
         assert_eq!(for_gemini(&schema())["properties"], schema()["properties"]);
+        let choice = json!({"oneOf": [{"const": 1}, {"type": "integer", "format": "uint8"}]});
+        let expected = json!({"anyOf": [{"const": 1}, {"type": "integer"}]});
+        assert_eq!(for_gemini(&choice), expected);
+        assert_eq!(for_openai(&choice), (expected.clone(), true));
+        assert_eq!(for_anthropic(&choice), Some(expected));
+    }
+
+    #[test]
+    fn objects_with_free_keys_are_not_told_to_anthropic() {
+        for free in [
+            json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            json!({"type": "object"}),
+            json!({"type": "array", "items": {"type": "object"}}),
+        ] {
+            assert_eq!(for_anthropic(&free), None, "{free}");
+        }
     }
 
     #[test]
@@ -238,6 +293,9 @@ mod tests {
         closed["additionalProperties"] = json!(false);
         closed["properties"]["format"] = json!({"type": "string"});
         assert!(for_openai(&closed).1);
+        let mut defaulted = closed.clone();
+        defaulted["properties"]["score"]["default"] = json!(1);
+        assert!(!for_openai(&defaulted).1);
         closed["required"] = json!(["score"]);
         assert!(!for_openai(&closed).1);
     }
