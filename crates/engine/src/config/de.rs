@@ -169,7 +169,8 @@ fn listed(words: &[&str]) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    format!("`{}`", truncate_chars(text, 60).escape_debug())
+    let line = text.replace(['\n', '\r', '\t'], " ");
+    format!("`{}`", truncate_chars(&line, 60))
 }
 
 /// Returns what a visitor expects in the words of our messages.

@@ -214,6 +214,26 @@ pub(super) fn merge(base: &mut Node, over: Node) {
     }
 }
 
+/// Removes what stands at `path`.
+pub(super) fn remove(root: &mut Node, path: &[&str]) {
+    let Some((last, outer)) = path.split_last() else {
+        return;
+    };
+    let mut node = root;
+    for part in outer {
+        let Kind::Map(entries) = &mut node.kind else {
+            return;
+        };
+        let Some(entry) = entries.iter_mut().find(|entry| entry.key == *part) else {
+            return;
+        };
+        node = &mut entry.value;
+    }
+    if let Kind::Map(entries) = &mut node.kind {
+        entries.retain(|entry| entry.key != *last);
+    }
+}
+
 /// Calls `visit` for every value that is not a mapping, with its path.
 pub(super) fn for_each_leaf<'n>(root: &'n Node, visit: &mut impl FnMut(&[&'n str], &'n Node)) {
     fn walk<'n>(

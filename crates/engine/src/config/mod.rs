@@ -8,6 +8,7 @@
 mod agent;
 mod check;
 mod de;
+mod edit;
 
 mod error;
 mod given;
@@ -20,6 +21,7 @@ mod schema;
 mod settings;
 mod show;
 mod spec;
+mod surgery;
 mod trust;
 mod values;
 
@@ -30,6 +32,7 @@ pub use agent::{
     AgentBudget, AgentLimits, AgentSettings, LoginChoice, PriceSettings, Provider, Reach,
 };
 
+pub use edit::{Change, Editor, Target};
 pub use error::{ConfigError, Layer, Origin, Untrusted};
 pub use key::Key;
 pub use roster::{Roster, SCRIPTED};
@@ -206,11 +209,22 @@ pub struct ConfigFile {
 ///
 /// Without any file, variable or flag this parses nothing.
 pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
+    load_replacing(sources, None)
+}
+
+/// Loads the configuration as it would be with another content of one file.
+fn load_replacing(
+    sources: &Sources,
+    replaced: Option<(&Path, &[u8])>,
+) -> Result<Loaded, ConfigError> {
     let project = sources.project();
     let mut tree = empty_tree();
     let mut files = Vec::new();
     for (layer, path) in candidates(sources, &project) {
-        if let Some((file, node)) = read::file(layer, &path, sources, &project)? {
+        let content = replaced
+            .filter(|(file, _)| *file == path)
+            .map(|(_, content)| content);
+        if let Some((file, node)) = read::file(layer, &path, content, sources)? {
             de::from_node::<Settings>(&layers::with_agents_listed(node.clone()))?;
             require_trust(&file, sources)?;
             layers::merge(&mut tree, node);
@@ -241,8 +255,7 @@ fn candidates(sources: &Sources, project: &Project) -> Vec<(Layer, PathBuf)> {
         .filter(|path| !path.is_empty());
     let second = match named {
         Some(path) => Some((Layer::Environment, sources.cwd.join(path))),
-        None if project.found => Some((Layer::Project, project.file())),
-        None => None,
+        None => Some((Layer::Project, project.file())),
     };
     user.into_iter().chain(second).collect()
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Number;
+use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
 use serde_saphyr::{Error as YamlError, Location, Spanned};
 
@@ -170,7 +171,7 @@ fn options() -> serde_saphyr::Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_depth: 32,
-            max_documents: 1,
+            max_documents: 2,
             max_nodes: 100_000,
             max_events: 300_000,
             max_aliases: 1_000,
@@ -213,12 +214,20 @@ fn explain(error: &YamlError, text: &str) -> (String, Option<String>) {
             "a second document begins here, but a config is one document".to_owned(),
             Some("remove the `---` line".to_owned()),
         ),
+        _ if is_too_deep(error) => (
+            "values are nested deeper here than any setting is".to_owned(),
+            Some("check the brackets and the indentation".to_owned()),
+        ),
+        YamlError::UnsupportedTag { .. } => (
+            "a tag stands here, but settings are plain values".to_owned(),
+            Some("remove the `!…`".to_owned()),
+        ),
         YamlError::Budget { .. }
         | YamlError::AliasReplayLimitExceeded { .. }
         | YamlError::AliasExpansionLimitExceeded { .. }
         | YamlError::AliasReplayStackDepthExceeded { .. }
         | YamlError::AliasError { .. } => (
-            "the file nests or repeats itself by aliases beyond any sensible size".to_owned(),
+            "aliases or sheer number make the config larger than any sensible one".to_owned(),
             Some("write the values out".to_owned()),
         ),
         YamlError::NonFiniteFloat { .. } => (
@@ -229,6 +238,13 @@ fn explain(error: &YamlError, text: &str) -> (String, Option<String>) {
             format!("this is not valid YAML: {}", short_reason(other)),
             Some("check the indentation, quotes and brackets around here".to_owned()),
         ),
+    }
+}
+
+fn is_too_deep(error: &YamlError) -> bool {
+    match error {
+        YamlError::Budget { breach, .. } => matches!(breach, BudgetBreach::Depth { .. }),
+        other => short_reason(other).contains("recursion limit"),
     }
 }
 

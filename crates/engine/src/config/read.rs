@@ -11,15 +11,19 @@ use super::{ConfigFile, Project, Settings, Sources, layers, trust};
 /// No config is larger; a file that is was not meant as one.
 const LARGEST_FILE: u64 = 1024 * 1024;
 
-/// Reads and normalizes `path`; nothing when there is no such file.
+/// Reads and normalizes `path`, or `content` in its place; nothing when there is no such file.
 pub(super) fn file(
     layer: Layer,
     path: &Path,
+    content: Option<&[u8]>,
     sources: &Sources,
-    project: &Project,
 ) -> Result<Option<(ConfigFile, Node)>, ConfigError> {
     let source = source(layer, path, &sources.cwd);
-    let Some(bytes) = bytes(path, &source)? else {
+    let found = match content {
+        Some(content) => Some(content.to_vec()),
+        None => bytes(path, &source)?,
+    };
+    let Some(bytes) = found else {
         // A file that somebody named must be there; the usual ones need not.
         return match layer {
             Layer::Environment => Err(ConfigError::File {
@@ -36,7 +40,7 @@ pub(super) fn file(
         layer,
         path: path.to_owned(),
         hash: hash(&bytes),
-        sensitive: trust::sensitive(&node, project),
+        sensitive: trust::sensitive(&node, &sources.project()),
     };
     Ok(Some((file, node)))
 }
@@ -68,7 +72,7 @@ pub(super) fn bytes(path: &Path, source: &Arc<Source>) -> Result<Option<Vec<u8>>
         Err(error) if is_absence(&error) => return Ok(None),
         Err(error) => return Err(failed(error)),
     };
-    let start = whole_file(source);
+    let start = start_of(source);
     // Opening a pipe would wait for a writer, reading a device may never end.
     if !metadata.is_file() {
         return Err(start.error("the config must be a regular file", None));
@@ -100,7 +104,7 @@ pub(super) fn text<'b>(bytes: &'b [u8], source: &Arc<Source>) -> Result<&'b str,
     if utf16 {
         let message = "the config must be in UTF-8, but looks like UTF-16";
         let hint = "save it as UTF-8".to_owned();
-        return Err(whole_file(source).error(message, Some(hint)));
+        return Err(start_of(source).error(message, Some(hint)));
     }
     std::str::from_utf8(bytes).map_err(|error| {
         let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
@@ -117,11 +121,11 @@ pub(super) fn text<'b>(bytes: &'b [u8], source: &Arc<Source>) -> Result<&'b str,
     })
 }
 
-fn whole_file(source: &Arc<Source>) -> Mark {
+fn start_of(source: &Arc<Source>) -> Mark {
     Mark {
         source: Arc::clone(source),
-        line: 0,
-        column: 0,
+        line: 1,
+        column: 1,
     }
 }
 

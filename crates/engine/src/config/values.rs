@@ -281,8 +281,9 @@ impl<'de> Deserialize<'de> for CommandLine {
                 while let Some(word) = list.next_element::<String>()? {
                     argv.push(word);
                 }
-                CommandLine::new(argv)
-                    .ok_or_else(|| de::Error::invalid_value(Unexpected::Other("no program"), &self))
+                CommandLine::new(argv).ok_or_else(|| {
+                    de::Error::invalid_value(Unexpected::Other("an empty one"), &self)
+                })
             }
         }
         deserializer.deserialize_any(CommandVisitor)
@@ -378,16 +379,33 @@ written_value!(Span, SPAN_RULE,
     whole: |seconds| Span::within_a_year(Duration::from_secs(seconds)),
     number: |_| None,
     serialize: |span, serializer| serializer.collect_str(span),
-    schema: { "type": ["string", "integer"], "minimum": 0 });
+    schema: { "title": "duration", "type": ["string", "integer"], "minimum": 0 });
 
 written_value!(Size, SIZE_RULE,
     text: Size::parse,
     whole: |bytes| Some(Size(bytes)),
     number: |_| None,
     serialize: |size, serializer| serializer.collect_str(size),
-    schema: { "type": ["string", "integer"], "minimum": 0 });
+    schema: { "title": "size", "type": ["string", "integer"], "minimum": 0 });
 
-#[expect(clippy::cast_precision_loss, reason = "amounts that large are refused")]
+/// Serializes `20` rather than `20.0`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked to be whole, positive and small"
+)]
+fn number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if number.fract() == 0.0 && (0.0..9e15).contains(&number) {
+        serializer.serialize_u64(number as u64)
+    } else {
+        serializer.serialize_f64(number)
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "amounts that large are refused"
+)]
 fn whole_dollars(dollars: u64) -> Option<Usd> {
     MicroUsd::from_dollars(dollars as f64).map(Usd)
 }
@@ -396,14 +414,14 @@ written_value!(Usd, USD_RULE,
     text: Usd::parse,
     whole: whole_dollars,
     number: |dollars| MicroUsd::from_dollars(dollars).map(Usd),
-    serialize: |amount, serializer| serializer.serialize_f64(amount.dollars()),
-    schema: { "type": "number", "minimum": 0 });
+    serialize: |amount, serializer| number(amount.dollars(), serializer),
+    schema: { "title": "US dollars", "type": "number", "minimum": 0 });
 
 written_value!(Temperature, TEMPERATURE_RULE,
     text: |text| Temperature::from_number(text.trim().parse().ok()?),
     whole: |whole| Temperature::from_number(f64::from(u32::try_from(whole).ok()?)),
     number: Temperature::from_number,
-    serialize: |value, serializer| serializer.serialize_f64(f64::from(value.0) / 1_000.0),
+    serialize: |value, serializer| number(f64::from(value.0) / 1_000.0, serializer),
     schema: { "type": "number", "minimum": 0, "maximum": 2 });
 
 impl JsonSchema for CommandLine {
