@@ -18,9 +18,21 @@ pub(crate) fn create_directory(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     match builder.create(path) {
-        Ok(()) => set_mode(path, 0o700),
-        // Another process was faster.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        // A umask may have taken away even the owner's rights.
+        #[cfg(unix)]
+        Ok(()) => {
+            std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o700))
+        }
+        #[cfg(not(unix))]
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            // Another process was faster, or a file has the name.
+            if path.is_dir() {
+                return Ok(());
+            }
+            let reason = format!("{} is not a directory", path.display());
+            Err(io::Error::new(io::ErrorKind::NotADirectory, reason))
+        }
         Err(error) => Err(error),
     }
 }
@@ -32,7 +44,9 @@ pub(crate) fn create_file(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path)?;
-    set_mode(path, 0o600)?;
+    // By its handle, because another process may already have renamed or removed it.
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     Ok(file)
 }
 
@@ -46,14 +60,28 @@ pub(crate) fn open_or_create_file(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Sets the mode, because a umask may have taken away even the owner's rights.
+/// Tells why this process may not write to `path`, without opening it.
+///
+/// Closing any handle of a file drops the locks that SQLite holds on it in the same process.
 #[cfg(unix)]
-fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+pub(crate) fn check_writable(path: &Path) -> io::Result<()> {
+    use nix::unistd::{AccessFlags, access};
+    if path.is_dir() {
+        return Err(io::Error::new(
+            io::ErrorKind::IsADirectory,
+            "it is a directory",
+        ));
+    }
+    Ok(access(path, AccessFlags::R_OK | AccessFlags::W_OK)?)
 }
 
 #[cfg(not(unix))]
-fn set_mode(_path: &Path, _mode: u32) -> io::Result<()> {
+pub(crate) fn check_writable(path: &Path) -> io::Result<()> {
+    if path.metadata()?.permissions().readonly() {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "it is read-only",
+        ));
+    }
     Ok(())
 }

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use common::*;
 use serde_json::json;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Executor as _};
 use tribunal_core::agent::ErrorClass;
 use tribunal_core::case::{CaseState, Outcome, Pause};
 use tribunal_core::event::RunResult;
@@ -513,4 +515,34 @@ async fn a_closed_store_says_so_and_keeps_everything() {
     let store = bench.store().await;
     assert_eq!(store.find_case("c-").await.unwrap().last_seq, 1);
     store.append(&lease, vec![noted("on time")]).await.unwrap();
+}
+
+#[tokio::test]
+async fn other_writers_are_waited_for_but_not_for_ever() {
+    let bench = Bench::new();
+    bench.store().await.close().await;
+    let options = Options {
+        patience: Duration::from_secs(2),
+        ..Options::default()
+    };
+    let location = Location::File(bench.path());
+    let store = open_with(&location, options).await.unwrap();
+    let connect = SqliteConnectOptions::new().filename(bench.path());
+    let mut other = connect.connect().await.unwrap();
+
+    // Longer than SQLite itself waits, shorter than we do.
+    other.execute("BEGIN IMMEDIATE").await.unwrap();
+    let free = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        other.execute("ROLLBACK").await.unwrap();
+    };
+    let holder = bench.holder();
+    let (lease, ()) = tokio::join!(begin(&store, 1, &holder), free);
+
+    other.execute("BEGIN IMMEDIATE").await.unwrap();
+    let locked = store.append(&lease, vec![noted("a")]).await;
+    assert!(matches!(locked, Err(StoreError::Locked { .. })));
+    assert_eq!(store.events(&case(1), 0, 9).await.unwrap().len(), 1);
+    other.execute("ROLLBACK").await.unwrap();
+    store.append(&lease, vec![noted("b")]).await.unwrap();
 }

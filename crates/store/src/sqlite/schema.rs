@@ -148,3 +148,19 @@ async fn lock(site: &Site) -> Result<std::fs::File, StoreError> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        let oldest = Some(OLDEST_SQLITE);
+        for good in ["3.51.3", "3.51.10", "3.100.0", "4.0.0"] {
+            assert!(parse_version(good) >= oldest, "{good}");
+        }
+        for bad in ["3.51.2", "3.9.20", "2.99.99", "3.52", "new"] {
+            assert!(parse_version(bad) < oldest, "{bad}");
+        }
+    }
+}

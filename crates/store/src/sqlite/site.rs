@@ -38,7 +38,7 @@ impl Site {
         })?;
         let connect = SqliteConnectOptions::new()
             .filename(path)
-            .busy_timeout(BUSY_TIMEOUT)
+            .busy_timeout(BUSY_TIMEOUT.min(options.patience / 8))
             .foreign_keys(true)
             .synchronous(SqliteSynchronous::Full)
             .pragma("journal_size_limit", LOG_LIMIT)
@@ -167,8 +167,11 @@ impl Patience {
     }
 }
 
-/// Creates the file when it is missing, and proves that it can be written.
+/// Creates the file when it is missing, and makes sure that it can be written.
 fn prepare_file(path: &Path) -> io::Result<()> {
+    // Closing the new file would drop the locks of a connection that another thread has just made.
+    static CREATING: Mutex<()> = Mutex::new(());
+    let _guard = CREATING.lock().unwrap_or_else(PoisonError::into_inner);
     let directory = directory_of(path);
     private::create_directory(directory)?;
     match private::create_file(path) {
@@ -179,11 +182,29 @@ fn prepare_file(path: &Path) -> io::Result<()> {
             std::fs::File::open(directory)?.sync_all()?;
             Ok(())
         }
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            // SQLite would fall back to reading, and fail at the first write.
-            std::fs::OpenOptions::new().write(true).open(path)?;
-            Ok(())
-        }
+        // SQLite would fall back to reading, and fail at the first write.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => private::check_writable(path),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn connections_are_durable_and_wait() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("ledger.db");
+        let site = Site::open(&path, Options::default()).await.unwrap();
+        let mut conn = site.take_or_connect().await.unwrap();
+        const SQL: &str = "
+            SELECT (SELECT journal_mode FROM pragma_journal_mode),
+                   (SELECT synchronous FROM pragma_synchronous),
+                   (SELECT foreign_keys FROM pragma_foreign_keys),
+                   (SELECT timeout FROM pragma_busy_timeout)";
+        let settings: (String, i64, i64, i64) =
+            sqlx::query_as(SQL).fetch_one(&mut conn).await.unwrap();
+        assert_eq!(settings, ("wal".to_owned(), 2, 1, 5000));
     }
 }

@@ -213,8 +213,12 @@ impl Task {
             None => self.site.take_or_connect().await?,
         };
         let result = self.commit_on(&mut conn, group).await;
-        self.conn = Some(conn);
-        result.map_err(|error| self.site.explain("write", error))
+        let result = result.map_err(|error| self.site.explain("write", error));
+        // After any other failure the next group gets a connection without a past.
+        if matches!(result, Ok(()) | Err(StoreError::Locked { .. })) {
+            self.conn = Some(conn);
+        }
+        result
     }
 
     async fn commit_on(
