@@ -1,1 +1,65 @@
-fn main(){}
+//! `tribunal`: the one place that prints, asks a human and chooses an exit code.
+
+mod args;
+mod commands;
+mod error;
+mod exit;
+mod invocation;
+mod report;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::{Args, Command};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::invocation::Invocation;
+
+fn main() -> ExitCode {
+    if let Some(code) = commands::supervise::if_asked() {
+        return code;
+    }
+    let args = Args::parse();
+    args.global.color.write_global();
+    match run(args) {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            // When standard error is closed there is nobody left to tell.
+            let _ = anstream::stderr().write_all(error.render().as_bytes());
+            error.exit.into()
+        }
+    }
+}
+
+/// Carries out the command. Those that need no ledger and no agents start no runtime either.
+fn run(args: Args) -> Result<Exit, CliError> {
+    let invocation = Invocation::new(args.global)?;
+    match args.command {
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&args),
+        Command::Config(args) => commands::config::run(&invocation, args),
+        Command::Init(args) => commands::init::run(&invocation, &args),
+        Command::Connect(args) => commands::connect::run(&invocation, args),
+        Command::Disconnect(args) => commands::disconnect::run(&invocation, &args),
+        Command::Agents(args) => block_on(commands::agents::run(&invocation, args)),
+        Command::Ask(args) => block_on(commands::ask::run(&invocation, args)),
+        Command::Doctor(args) => block_on(commands::doctor::run(&invocation, args)),
+        Command::Log(args) => block_on(commands::log::run(&invocation, args)),
+        Command::Show(args) => block_on(commands::show::run(&invocation, args)),
+        Command::Watch(args) => block_on(commands::watch::run(&invocation, args)),
+        Command::Resume(args) => block_on(commands::resume::run(&invocation, args)),
+        Command::Replay(args) => block_on(commands::replay::run(&invocation, args)),
+        Command::Export(args) => block_on(commands::export::run(&invocation, args)),
+    }
+}
+
+fn block_on(work: impl Future<Output = Result<Exit, CliError>>) -> Result<Exit, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::new(Exit::Internal, "cannot start").caused_by(&error))?;
+    runtime.block_on(work)
+}

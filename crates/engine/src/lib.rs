@@ -1,1 +1,28 @@
-//! placeholder
+//! Brings core, agents and store together; the library that others embed.
+//!
+//! The engine acts and the core decides. It reports through events and returned values, and never
+//! prints.
+
+pub mod ask;
+mod assemble;
+pub mod budget;
+pub mod call;
+pub mod case;
+pub mod config;
+pub mod doctor;
+mod engine;
+pub mod export;
+pub mod files;
+pub mod ledger;
+pub mod replay;
+
+pub use assemble::{Surroundings, open_store};
+pub use engine::{Engine, Resumed};
+
+/// Returns random bits, for identities and for spreading retries.
+pub(crate) fn random_bits() -> u64 {
+    let bytes = uuid::Uuid::new_v4().into_bytes();
+    bytes
+        .iter()
+        .fold(0, |bits: u64, byte| bits.rotate_left(8) ^ u64::from(*byte))
+}

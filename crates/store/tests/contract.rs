@@ -136,7 +136,6 @@ async fn a_case_tells_where_it_stands() {
         assert!(record.owned);
 
         store.append(&lease, vec![parked(Some(5))]).await.unwrap();
-        store.release(&lease).await.unwrap();
         let record = store.find_case(case(1).as_str()).await.unwrap();
         let (why, until) = (Pause::Interrupted, Some(Timestamp(5)));
         assert_eq!(record.state, CaseState::Parked { why, until });
@@ -151,7 +150,11 @@ async fn a_case_tells_where_it_stands() {
         let record = store.find_case(case(1).as_str()).await.unwrap();
         assert_eq!(record.state, CaseState::Closed(Outcome::Completed));
         assert_eq!(record.last_seq, 4);
+        assert!(!record.owned);
+        let late = store.append(&lease, vec![noted("late")]).await;
+        assert!(matches!(late, Err(StoreError::LeaseLost { .. })));
 
+        let lease = store.claim_case(&case(1), &holder).await.unwrap();
         let again = store.append(&lease, vec![closed()]).await;
         assert!(matches!(again, Err(StoreError::Repeated { .. })));
         let late = store.append(&lease, vec![parked(None)]).await;

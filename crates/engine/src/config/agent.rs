@@ -9,7 +9,8 @@ use tribunal_agents::spec::{Api, Cli};
 use tribunal_core::agent::{Access, Role};
 use tribunal_core::ids::{AgentName, CaseId};
 
-use super::values::{CommandLine, Size, Span, Temperature, Usd, one_or_many, one_or_many_schema};
+use super::command::{CommandLine, one_or_many, one_or_many_schema};
+use super::values::{Size, Span, Temperature, Usd};
 
 /// One entry of `agents`: who it is, how it is reached and what it may do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

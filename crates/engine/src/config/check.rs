@@ -3,9 +3,9 @@
 use tribunal_core::agent::Role;
 
 use super::agent::{AgentSettings, Provider, Reach};
-use super::de::did_you_mean;
 use super::error::ConfigError;
 use super::node::{Mark, Node};
+use super::problem::did_you_mean;
 use super::settings::{Label, Settings, StaleAlert};
 use super::values::Span;
 

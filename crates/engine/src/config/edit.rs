@@ -148,6 +148,34 @@ impl<'s> Editor<'s> {
         }
     }
 
+    /// Replaces the whole file by `text`, as edited by the user.
+    pub fn replace(&self, text: &str) -> Result<Change, ConfigError> {
+        let current = self.bytes()?;
+        if current.as_deref() == Some(text.as_bytes()) {
+            return Ok(Change::None);
+        }
+        self.validate(text)?;
+        // A file that could not be read could not be trusted either.
+        let keeps_trust = self
+            .before()
+            .is_ok_and(|before| self.may_keep_trust(&before));
+        self.store(text, keeps_trust)
+    }
+
+    /// Returns the text of the file; nothing when it does not exist.
+    pub fn text(&self) -> Result<Option<String>, ConfigError> {
+        let bytes = self.bytes()?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    fn bytes(&self) -> Result<Option<Vec<u8>>, ConfigError> {
+        read::bytes(&self.file, &self.source())
+    }
+
+    fn source(&self) -> Arc<Source> {
+        read::source(self.layer, &self.file, &self.sources.cwd)
+    }
+
     fn remove(&self, before: &Before, key: &Key) -> Result<Change, ConfigError> {
         let mut wanted = before.tree.clone();
         layers::remove(&mut wanted, &key.parts());
@@ -158,8 +186,8 @@ impl<'s> Editor<'s> {
     }
 
     fn before(&self) -> Result<Before, ConfigError> {
-        let source = read::source(self.layer, &self.file, &self.sources.cwd);
-        let bytes = read::bytes(&self.file, &source)?;
+        let source = self.source();
+        let bytes = self.bytes()?;
         let text = read::text(bytes.as_deref().unwrap_or_default(), &source)?.to_owned();
         let raw = node::parse(&text, &source)?;
         Ok(Before {
@@ -178,12 +206,17 @@ impl<'s> Editor<'s> {
         text: &str,
         wanted: &Node,
     ) -> Result<Change, ConfigError> {
-        let source = read::source(self.layer, &self.file, &self.sources.cwd);
-        let result = node::parse(text, &source).and_then(layers::normalize);
+        let result = node::parse(text, &self.source()).and_then(layers::normalize);
         if !result.is_ok_and(|result| same(&result, wanted)) {
             let reason = "the result would not say what was wanted".to_owned();
             return Err(self.refused(key, reason));
         }
+        self.validate(text)?;
+        self.store(text, self.may_keep_trust(before))
+    }
+
+    /// Checks that the files load when this one holds `text`.
+    fn validate(&self, text: &str) -> Result<(), ConfigError> {
         // Variables and flags of this moment say nothing about the file.
         let mut files_only = self.sources.clone();
         files_only
@@ -191,8 +224,10 @@ impl<'s> Editor<'s> {
             .retain(|name, _| !name.starts_with("TRIBUNAL_"));
         files_only.overrides.clear();
         files_only.trust = Trust::OnlyLooking;
-        load_replacing(&files_only, Some((&self.file, text.as_bytes())))?;
-        let keeps_trust = self.may_keep_trust(before);
+        load_replacing(&files_only, Some((&self.file, text.as_bytes()))).map(drop)
+    }
+
+    fn store(&self, text: &str, keeps_trust: bool) -> Result<Change, ConfigError> {
         replace_file(&self.file, text.as_bytes()).map_err(|source| ConfigError::File {
             file: self.file.clone(),
             action: "write",
@@ -262,7 +297,14 @@ fn same(left: &Node, right: &Node) -> bool {
             Kind::Null | Kind::Text(_) => node.to_json(),
         }
     }
-    plain(left) == plain(right)
+    let listed = |tree: &Node| {
+        let mut tree = tree.clone();
+        if agent_names(&tree).is_empty() {
+            layers::remove(&mut tree, &["agents"]);
+        }
+        plain(&with_agents_listed(tree))
+    };
+    listed(left) == listed(right)
 }
 
 /// Returns the settings of `agent` as the lines of a YAML mapping, indented for a list.

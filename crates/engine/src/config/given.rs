@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde_json::Number;
 
-use super::de::did_you_mean;
 use super::error::{ConfigError, Layer};
 use super::key::Key;
 use super::layers::{merge, normalize};
 use super::node::{self, Kind, Mark, Node, Source};
+use super::problem::did_you_mean;
 use super::{Settings, schema};
 
 /// Variables with a meaning of their own; every other `TRIBUNAL_SECTION…` is a setting.
@@ -65,7 +65,7 @@ fn key_of(name: &str, tree: &Node, mark: &Mark) -> Result<Option<Key>, ConfigErr
             .strip_prefix(*known)
             .is_some_and(|rest| rest.starts_with('_'))
     };
-    if Settings::KEYS.iter().any(|known| meant(&known)) {
+    if Settings::KEYS.iter().any(|known| meant(known)) {
         let known: Vec<_> = schema::known_keys()
             .iter()
             .map(|key| variable_of(key))

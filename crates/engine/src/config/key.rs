@@ -115,13 +115,13 @@ fn split_agent<'t, 'a>(
     let known = agents.into_iter().filter_map(of_agent).max();
     // A new agent's name ends before the first word that is a key of agents.
     let by_field = || {
-        let dots = text.match_indices('.').map(|(at, _)| at);
+        let mut dots = text.match_indices('.').map(|(at, _)| at);
         let is_field = |at: &usize| {
             let field = text.get(at + 1..).unwrap_or_default();
             let first = field.split('.').next().unwrap_or_default();
             AgentSettings::KEYS.contains(&snake_case(first).as_str())
         };
-        dots.clone().find(is_field).or_else(|| dots.last())
+        dots.clone().find(is_field).or_else(|| dots.next_back())
     };
     match known.or_else(by_field) {
         Some(end) => {

@@ -7,6 +7,7 @@
 
 mod agent;
 mod check;
+mod command;
 mod de;
 mod edit;
 
@@ -15,6 +16,7 @@ mod given;
 mod key;
 mod layers;
 mod node;
+mod problem;
 mod read;
 mod roster;
 mod schema;
@@ -32,6 +34,7 @@ pub use agent::{
     AgentBudget, AgentLimits, AgentSettings, LoginChoice, PriceSettings, Provider, Reach,
 };
 
+pub use command::CommandLine;
 pub use edit::{Change, Editor, Target};
 pub use error::{ConfigError, Layer, Origin, Untrusted};
 pub use key::Key;
@@ -45,7 +48,7 @@ pub use settings::{
 pub use show::Shown;
 pub use spec::{SpecContext, SpecError};
 pub use trust::TrustStore;
-pub use values::{CommandLine, Size, Span, Temperature, Usd};
+pub use values::{Size, Span, Temperature, Usd};
 
 use node::{Kind, Map, Mark, Node, Source};
 

@@ -9,7 +9,8 @@ use tribunal_agents::Limits;
 use tribunal_core::ids::AgentName;
 
 use super::agent::{AgentSettings, Provider};
-use super::values::{Size, Span, Temperature, Usd, one_or_many, one_or_many_schema};
+use super::command::{one_or_many, one_or_many_schema};
+use super::values::{Size, Span, Temperature, Usd};
 
 /// The settings of Tribunal, all layers applied.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

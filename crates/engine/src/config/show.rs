@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::de::did_you_mean;
 use super::error::{ConfigError, Origin};
 use super::key::Key;
+use super::problem::did_you_mean;
 use super::{AgentSettings, Loaded, schema};
 
 /// One setting as it is shown.
@@ -16,6 +16,14 @@ pub struct Shown {
     pub value: Value,
     /// Where it came from.
     pub origin: Origin,
+}
+
+impl Shown {
+    /// Returns the value as it would be written in a config file.
+    #[must_use]
+    pub fn written(&self) -> String {
+        super::surgery::flow(&self.value)
+    }
 }
 
 impl Loaded {

@@ -162,18 +162,26 @@ impl Write for Release {
     type Answer = ();
 
     async fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
-        const SQL: &str = "
-            UPDATE leases
-            SET holder_host = NULL, holder_pid = NULL, holder_nonce = NULL
-            WHERE case_id = $1 AND generation = $2 AND holder_nonce = $3";
-        sqlx::query(SQL)
-            .bind(self.lease.case.as_str())
-            .bind(to_column(self.lease.generation))
-            .bind(&self.lease.holder.nonce)
-            .execute(&mut *tx.conn)
-            .await?;
-        Ok(())
+        give_back(tx.conn, &self.lease).await
     }
+}
+
+/// Leaves the case without an owner, if `lease` is still the one in force.
+pub(super) async fn give_back(
+    conn: &mut SqliteConnection,
+    lease: &Lease,
+) -> Result<(), StoreError> {
+    const SQL: &str = "
+        UPDATE leases
+        SET holder_host = NULL, holder_pid = NULL, holder_nonce = NULL
+        WHERE case_id = $1 AND generation = $2 AND holder_nonce = $3";
+    sqlx::query(SQL)
+        .bind(lease.case.as_str())
+        .bind(to_column(lease.generation))
+        .bind(&lease.holder.nonce)
+        .execute(conn)
+        .await?;
+    Ok(())
 }
 
 /// How a case is held, whoever asks.

@@ -6,9 +6,9 @@ use tribunal_core::event::{Event, EventKind};
 use tribunal_core::ids::CaseId;
 use tribunal_core::time::Timestamp;
 
-use super::projection;
 use super::writer::{Tx, Write};
 use super::{from_column, to_column};
+use super::{leases, projection};
 use crate::{Lease, StoreError};
 
 /// Appends events to a case that its caller owns.
@@ -128,7 +128,18 @@ pub(super) async fn store(
         projection::apply(tx.conn, inserted.last_insert_rowid(), &event).await?;
         events.push(event);
     }
+    if events.last().is_some_and(|event| ends_work(&event.kind)) {
+        leases::give_back(tx.conn, lease).await?;
+    }
     Ok(events)
+}
+
+/// Tells whether nobody works on a case after this event.
+fn ends_work(kind: &EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::CaseClosed { .. } | EventKind::CaseParked { .. }
+    )
 }
 
 /// Returns the end of the case's chain, if `lease` still gives the right to add to it.

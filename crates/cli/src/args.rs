@@ -1,0 +1,83 @@
+//! The command line: what can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use crate::commands;
+
+/// One arbitration system for software written by several AI agents.
+#[derive(Debug, Parser)]
+#[command(
+    name = "tribunal",
+    version,
+    propagate_version = true,
+    after_help = "Exit codes: 0 pass, 1 fail, 2 usage, 3 config, 4 not found, 5 inconclusive, \
+                  6 busy, 7 budget or quota stop, 70 internal, 130 interrupted."
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options that every command takes.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// Work as if started in this directory
+    #[arg(short = 'C', long, value_name = "DIR", global = true)]
+    pub(crate) directory: Option<PathBuf>,
+    /// Set a configuration value for this invocation, such as `retry.attempts=1`
+    #[arg(long = "set", value_name = "KEY=VALUE", global = true)]
+    pub(crate) overrides: Vec<String>,
+    /// Keep the ledger in this directory
+    #[arg(long, value_name = "DIR", env = "TRIBUNAL_LEDGER", global = true)]
+    pub(crate) ledger: Option<PathBuf>,
+    /// Say nothing but the result
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Colour the output: auto, always, never
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    pub(crate) color: Color,
+}
+
+/// When to colour the output.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    /// Makes this choice the one of the whole process.
+    pub(crate) fn write_global(self) {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Init(commands::init::Args),
+    Connect(commands::connect::Args),
+    Disconnect(commands::disconnect::Args),
+    Agents(commands::agents::Args),
+    Ask(commands::ask::Args),
+    Log(commands::log::Args),
+    Show(commands::show::Args),
+    Watch(commands::watch::Args),
+    Resume(commands::resume::Args),
+    Replay(commands::replay::Args),
+    Export(commands::export::Args),
+    Config(commands::config::Args),
+    Doctor(commands::doctor::Args),
+    Completions(commands::completions::Args),
+    Man(commands::man::Args),
+}

@@ -1,0 +1,55 @@
+//! `tribunal export`.
+
+use std::path::PathBuf;
+
+use tribunal_engine::export::Exported;
+use tribunal_engine::files;
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::invocation::Invocation;
+
+/// Write everything about a case into one file
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The case: its id, or the beginning or end of it
+    case: String,
+    /// The form of the file
+    #[arg(long, value_name = "FORMAT", default_value = "json")]
+    format: ExportFormat,
+    /// The file; standard output if not given
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// The forms in which a case can be exported.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum ExportFormat {
+    /// Events, runs, prompts and answers as one JSON object
+    Json,
+    /// A report to read
+    Markdown,
+}
+
+/// Exports the case.
+pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, CliError> {
+    let (store, dir) = invocation.required_store(&args.case).await?;
+    let record = store.find_case(&args.case).await?;
+    let exported = Exported::read(store.as_ref(), &dir, &record).await?;
+    let text = match args.format {
+        ExportFormat::Json => format!("{:#}\n", exported.to_json()),
+        ExportFormat::Markdown => exported.to_markdown(),
+    };
+    match args.output {
+        None => invocation.print(&text)?,
+        Some(path) => {
+            let path = invocation.path(&path);
+            files::write_shared(&path, text.as_bytes()).map_err(|error| {
+                CliError::new(Exit::Internal, format!("cannot write {}", path.display()))
+                    .caused_by(&error)
+            })?;
+            invocation.say(&format!("Wrote {}.", path.display()));
+        }
+    }
+    Ok(Exit::Pass)
+}

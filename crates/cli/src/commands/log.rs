@@ -1,0 +1,86 @@
+//! `tribunal log`.
+
+use serde_json::json;
+use tribunal_core::text::{for_terminal, truncate_chars};
+use tribunal_store::CaseRecord;
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::invocation::Invocation;
+use crate::report;
+
+/// List the recorded cases, newest first
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// How many
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    recent: u32,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Lists the cases.
+pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, CliError> {
+    let Some(store) = invocation.existing_store().await? else {
+        return nothing(invocation, args.json);
+    };
+    let cases = store.recent_cases(args.recent).await?;
+    let now = store.now().await?;
+    if args.json {
+        let cases: Vec<_> = cases.iter().map(case_json).collect();
+        invocation.print_json(&json!({ "schema": "tribunal.log.v1", "cases": cases }))?;
+        return Ok(Exit::Pass);
+    }
+    if cases.is_empty() {
+        return nothing(invocation, false);
+    }
+    let mut table = invocation.table(&["CASE", "KIND", "STATE", "WHEN", "RUNS", "COST", "TITLE"]);
+    for case in &cases {
+        table.add_row([
+            case.id.to_string(),
+            case.kind.to_string(),
+            state_of(case),
+            report::ago(now, case.opened_at),
+            case.spend.runs.to_string(),
+            report::spend(&case.spend),
+            for_terminal(&truncate_chars(&case.title, 60)).into_owned(),
+        ]);
+    }
+    invocation.print(&format!("{table}\n"))?;
+    Ok(Exit::Pass)
+}
+
+fn nothing(invocation: &Invocation, json: bool) -> Result<Exit, CliError> {
+    if json {
+        invocation.print_json(&json!({ "schema": "tribunal.log.v1", "cases": [] }))?;
+    } else {
+        invocation.say("Nothing is recorded yet. Try `tribunal ask scripted \"Hello\"`.");
+    }
+    Ok(Exit::Pass)
+}
+
+/// Returns where a case stands; an open one without an owner was interrupted.
+pub(crate) fn state_of(case: &CaseRecord) -> String {
+    let state = report::state(&case.state);
+    match (state.as_str(), case.owned) {
+        ("open", true) => "running".to_owned(),
+        ("open", false) => "interrupted".to_owned(),
+        _ => state,
+    }
+}
+
+/// Returns a case as machine-readable output shows it.
+pub(crate) fn case_json(case: &CaseRecord) -> serde_json::Value {
+    json!({
+        "case": case.id,
+        "kind": case.kind,
+        "title": case.title,
+        "state": case.state,
+        "running": case.owned,
+        "opened_at": case.opened_at,
+        "updated_at": case.updated_at,
+        "events": case.last_seq,
+        "spend": case.spend,
+    })
+}

@@ -1,0 +1,18 @@
+//! One file per command: its help, its arguments, its function.
+
+pub(crate) mod agents;
+pub(crate) mod ask;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod connect;
+pub(crate) mod disconnect;
+pub(crate) mod doctor;
+pub(crate) mod export;
+pub(crate) mod init;
+pub(crate) mod log;
+pub(crate) mod man;
+pub(crate) mod replay;
+pub(crate) mod resume;
+pub(crate) mod show;
+pub(crate) mod supervise;
+pub(crate) mod watch;

@@ -1,0 +1,51 @@
+//! `tribunal resume`.
+
+use tribunal_engine::Resumed;
+
+use crate::commands::ask;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::invocation::{Format, Invocation};
+use crate::report;
+
+/// Go on with a case that was interrupted, parked, or ended without all answers
+///
+/// What is finished is taken from the ledger: nothing is asked or paid for twice.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The case: its id, or the beginning or end of it; the newest unfinished one if not given
+    case: Option<String>,
+    /// How to print the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+    /// Short for `--format json`
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+/// Resumes the case.
+pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, CliError> {
+    let format = if args.json { Format::Json } else { args.format };
+    let engine = invocation.engine().await?;
+    let record = match &args.case {
+        Some(text) => engine.ledger().store().find_case(text).await?,
+        None => engine.newest_unfinished().await?.ok_or_else(|| {
+            CliError::new(Exit::NotFound, "there is no unfinished case")
+                .hint("`tribunal log` lists the cases of this project")
+        })?,
+    };
+    let mut reporter = invocation.reporter(format);
+    let stream = engine.ledger().subscribe();
+    let work = invocation.stoppable(&engine, engine.resume(&record));
+    let result = report::report_while(stream, reporter.as_mut(), work).await;
+    engine.close().await;
+    match result? {
+        Resumed::AlreadyCompleted(case) => {
+            invocation.say(&format!(
+                "Case {case} is completed; there is nothing left to do."
+            ));
+            Ok(Exit::Pass)
+        }
+        Resumed::Ask(report) => ask::finish(invocation, format, &report),
+    }
+}

@@ -1,0 +1,143 @@
+//! Errors as people see them: what happened, why, and what to do next.
+
+use std::fmt::Write as _;
+
+use tribunal_core::text::for_terminal;
+use tribunal_engine::case::CaseError;
+use tribunal_engine::config::ConfigError;
+use tribunal_store::StoreError;
+
+use crate::exit::Exit;
+
+/// An error with its exit code, its causes and hints.
+#[derive(Debug)]
+pub(crate) struct CliError {
+    pub(crate) exit: Exit,
+    message: String,
+    causes: Vec<String>,
+    hints: Vec<String>,
+}
+
+impl CliError {
+    /// Returns an error that says `message`.
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self {
+            exit,
+            message: message.into(),
+            causes: Vec::new(),
+            hints: Vec::new(),
+        }
+    }
+
+    /// Adds what the user can do about it.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Adds an error and its sources as causes.
+    pub(crate) fn caused_by(mut self, error: &dyn std::error::Error) -> Self {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            self.causes.push(error.to_string());
+            next = error.source();
+        }
+        self
+    }
+
+    /// Returns the text to print, with a newline at the end and `error` styled.
+    pub(crate) fn render(&self) -> String {
+        let (red, bold) = (
+            anstyle::AnsiColor::Red.on_default().bold(),
+            anstyle::Style::new().bold(),
+        );
+        let mut text = format!(
+            "{red}Error:{red:#} {}\n",
+            for_terminal(&sentence(&self.message))
+        );
+        for cause in &self.causes {
+            let _ = writeln!(text, "  because: {}", for_terminal(cause));
+        }
+        for hint in &self.hints {
+            let _ = writeln!(text, "{bold}Hint:{bold:#} {}", for_terminal(hint));
+        }
+        text
+    }
+}
+
+/// Returns `text` beginning with a capital letter, as sentences do.
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        // A name in the first place keeps its spelling.
+        Some(first) if first.is_lowercase() => {
+            first.to_uppercase().collect::<String>() + chars.as_str()
+        }
+        _ => text.to_owned(),
+    }
+}
+
+impl From<StoreError> for CliError {
+    fn from(error: StoreError) -> Self {
+        let exit = match &error {
+            StoreError::NoSuchCase { .. } | StoreError::AmbiguousCase { .. } => Exit::NotFound,
+            StoreError::Busy { .. } | StoreError::LeaseLost { .. } | StoreError::Locked { .. } => {
+                Exit::Busy
+            }
+            StoreError::NewerSchema { .. } | StoreError::Unusable { .. } => Exit::Config,
+            _ => Exit::Internal,
+        };
+        let told = Self::new(exit, error.to_string());
+        match &error {
+            StoreError::NoSuchCase { .. } => {
+                told.hint("`tribunal log` lists the cases of this project")
+            }
+            StoreError::AmbiguousCase { .. } => told.hint("Give more characters of the id"),
+            StoreError::Busy { case, .. } => told.hint(format!(
+                "Follow it with `tribunal watch {case}`, or stop that process first"
+            )),
+            StoreError::NewerSchema { .. } => {
+                told.hint("Install the newer version of Tribunal that wrote it")
+            }
+            StoreError::Database(source) => told.caused_by(source),
+            _ => told,
+        }
+    }
+}
+
+impl From<ConfigError> for CliError {
+    fn from(error: ConfigError) -> Self {
+        let told = Self::new(Exit::Config, error.to_string());
+        let told = match &error {
+            ConfigError::File { source, .. } => told.caused_by(source),
+            _ => told,
+        };
+        match error.next_step() {
+            Some(step) => told.hint(step),
+            None => told,
+        }
+    }
+}
+
+impl From<CaseError> for CliError {
+    fn from(error: CaseError) -> Self {
+        match error {
+            CaseError::Store(error) => error.into(),
+            CaseError::UnknownAgent { ref known, .. } => {
+                Self::new(Exit::NotFound, error.to_string())
+                    .hint(format!("The agents are: {known}"))
+                    .hint("Add one with `tribunal connect <agent> --role <role>`")
+            }
+            CaseError::File { ref source, .. } => {
+                Self::new(Exit::Internal, error.to_string()).caused_by(source)
+            }
+            CaseError::UnfitAgent { reason, .. } => {
+                Self::new(Exit::Config, reason).hint("`tribunal doctor` checks every agent")
+            }
+            CaseError::Request(text) => Self::new(Exit::Usage, text),
+            CaseError::Parked { .. } | CaseError::Unreadable { .. } => {
+                Self::new(Exit::Internal, error.to_string())
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Exit codes: what a script learns from us.
+
+use std::process::ExitCode;
+
+/// Why the program ends. The numbers are part of the product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It went well; a gate passed.
+    Pass = 0,
+    /// A gate failed, or `doctor` found something wrong.
+    Fail = 1,
+    /// The command line makes no sense.
+    Usage = 2,
+    /// The configuration is wrong or not trusted.
+    Config = 3,
+    /// What was named does not exist.
+    NotFound = 4,
+    /// No usable answer: neither pass nor fail.
+    Inconclusive = 5,
+    /// Another process works on it.
+    Busy = 6,
+    /// A budget or a provider's quota stopped the work; it can be resumed.
+    Quota = 7,
+    /// A defect of this program, or a failing disk.
+    Internal = 70,
+    /// The user stopped it; it can be resumed.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}

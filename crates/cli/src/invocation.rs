@@ -1,0 +1,251 @@
+//! One invocation of the program: where it was started, its settings, and how it speaks.
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use comfy_table::{ContentArrangement, Table};
+use tribunal_engine::config::{self, Loaded, Sources};
+use tribunal_engine::files::LedgerDir;
+use tribunal_engine::{Engine, Surroundings, open_store};
+use tribunal_store::{Store, StoreError};
+
+use crate::args::Global;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::report::{JsonLines, Lines, LiveProgress, Reporter, Silent};
+
+/// How a result is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Text,
+    /// One JSON object at the end
+    Json,
+    /// The events as JSON lines, while they happen
+    Jsonl,
+}
+
+/// What the user typed around the command, and where.
+pub(crate) struct Invocation {
+    pub(crate) global: Global,
+    pub(crate) cwd: PathBuf,
+    pub(crate) env: BTreeMap<String, String>,
+}
+
+impl Invocation {
+    /// Looks at the surroundings once.
+    pub(crate) fn new(global: Global) -> Result<Self, CliError> {
+        let here = std::env::current_dir().map_err(|error| {
+            CliError::new(Exit::Usage, "the current directory does not exist").caused_by(&error)
+        })?;
+        let cwd = match &global.directory {
+            Some(directory) => here.join(directory),
+            None => here,
+        };
+        if !cwd.is_dir() {
+            let text = format!("there is no directory {}", cwd.display());
+            return Err(CliError::new(Exit::NotFound, text));
+        }
+        let text = |value: std::ffi::OsString| value.into_string().ok();
+        let env = std::env::vars_os().filter_map(|(key, value)| Some((text(key)?, text(value)?)));
+        Ok(Self {
+            global,
+            cwd,
+            env: env.collect(),
+        })
+    }
+
+    /// Returns `path` as seen from where the user works.
+    pub(crate) fn path(&self, path: &Path) -> PathBuf {
+        self.cwd.join(path)
+    }
+
+    /// Returns where settings come from, with `more` overrides of a command's own options.
+    pub(crate) fn sources(&self, more: &[String]) -> Sources {
+        let mut overrides = self.global.overrides.clone();
+        overrides.extend_from_slice(more);
+        Sources::new(self.cwd.clone(), self.env.clone(), overrides)
+    }
+
+    /// Returns the settings. Asks for trust where the project's config needs it.
+    pub(crate) fn settings(&self, more: &[String]) -> Result<Loaded, CliError> {
+        let sources = self.sources(more);
+        match config::load(&sources) {
+            Err(config::ConfigError::Untrusted(untrusted)) => {
+                crate::commands::config::ask_for_trust(self, &untrusted)?;
+                Ok(config::load(&sources)?)
+            }
+            loaded => Ok(loaded?),
+        }
+    }
+
+    /// Returns the directory of the ledger for these settings.
+    pub(crate) fn ledger_path(&self, loaded: &Loaded) -> PathBuf {
+        let chosen = self
+            .global
+            .ledger
+            .clone()
+            .or_else(|| loaded.settings.ledger.path.clone());
+        match (chosen, &loaded.project) {
+            (Some(path), _) => self.path(&path),
+            (None, Some(project)) => project.join(".tribunal").join("ledger"),
+            (None, None) => loaded.state_dir.join("ledger"),
+        }
+    }
+
+    /// Returns an engine with the current settings.
+    pub(crate) async fn engine(&self) -> Result<Engine, CliError> {
+        self.engine_with(&[]).await
+    }
+
+    /// Returns an engine with the current settings and some of a command's own.
+    pub(crate) async fn engine_with(&self, more: &[String]) -> Result<Engine, CliError> {
+        let loaded = self.settings(more)?;
+        let path = self.ledger_path(&loaded);
+        let dir = LedgerDir::create(path.clone()).map_err(|error| {
+            let text = format!("cannot make the ledger directory {}", path.display());
+            CliError::new(Exit::Config, text)
+                .caused_by(&error)
+                .hint("Choose another place with `--ledger DIR`")
+        })?;
+        let executable = std::env::current_exe().map_err(|error| {
+            CliError::new(Exit::Internal, "cannot find our own program").caused_by(&error)
+        })?;
+        let surroundings = Surroundings {
+            env: self.env.clone(),
+            executable,
+        };
+        Ok(Engine::open(&loaded.settings, dir, surroundings).await?)
+    }
+
+    /// Returns the store if there is a ledger; makes none.
+    pub(crate) async fn existing_store(&self) -> Result<Option<Arc<dyn Store>>, CliError> {
+        Ok(self.existing_ledger().await?.map(|(store, _)| store))
+    }
+
+    /// Returns store and directory if there is a ledger; makes none.
+    pub(crate) async fn existing_ledger(
+        &self,
+    ) -> Result<Option<(Arc<dyn Store>, LedgerDir)>, CliError> {
+        let loaded = self.settings(&[])?;
+        let path = self.ledger_path(&loaded);
+        let unusable = |error: std::io::Error| {
+            CliError::new(
+                Exit::Config,
+                format!("cannot use the ledger {}", path.display()),
+            )
+            .caused_by(&error)
+        };
+        if !path.join("ledger.db").try_exists().map_err(unusable)? {
+            return Ok(None);
+        }
+        let dir = LedgerDir::create(path.clone()).map_err(unusable)?;
+        Ok(Some((open_store(&dir).await?, dir)))
+    }
+
+    /// Returns store and directory; without a ledger, `case` is simply not known.
+    pub(crate) async fn required_store(
+        &self,
+        case: &str,
+    ) -> Result<(Arc<dyn Store>, LedgerDir), CliError> {
+        let ledger = self.existing_ledger().await?;
+        ledger.ok_or_else(|| {
+            StoreError::NoSuchCase {
+                text: case.to_owned(),
+            }
+            .into()
+        })
+    }
+
+    /// Returns the reporter of what happens on the way to a result of `format`.
+    pub(crate) fn reporter(&self, format: Format) -> Box<dyn Reporter> {
+        match format {
+            Format::Jsonl => Box::new(JsonLines(std::io::stdout())),
+            Format::Text | Format::Json if self.global.quiet => Box::new(Silent),
+            Format::Text | Format::Json if std::io::stderr().is_terminal() => {
+                Box::new(LiveProgress::new())
+            }
+            Format::Text | Format::Json => Box::new(Lines::live(std::io::stderr())),
+        }
+    }
+
+    /// Returns the reporter of a command whose result is the events themselves.
+    pub(crate) fn event_reporter(&self, format: Format) -> Box<dyn Reporter> {
+        match format {
+            Format::Jsonl | Format::Json => Box::new(JsonLines(std::io::stdout())),
+            Format::Text => Box::new(Lines::history(std::io::stdout())),
+        }
+    }
+
+    /// Does `work`; the first Ctrl-C stops it at the next safe point, the second at once.
+    pub(crate) async fn stoppable<T>(&self, engine: &Engine, work: impl Future<Output = T>) -> T {
+        let stop = engine.stop_token().clone();
+        let quiet = self.global.quiet;
+        let watcher = tokio::spawn(async move {
+            stop_signal().await;
+            if !quiet {
+                let text = "Stopping at the next safe point; press Ctrl-C again to stop at once.\n";
+                let _ = anstream::stderr().write_all(text.as_bytes());
+            }
+            stop.cancel();
+            stop_signal().await;
+            std::process::exit(Exit::Interrupted as i32);
+        });
+        let result = work.await;
+        watcher.abort();
+        result
+    }
+
+    /// Prints a part of the result.
+    pub(crate) fn print(&self, text: &str) -> Result<(), CliError> {
+        match anstream::stdout().write_all(text.as_bytes()) {
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                Err(CliError::new(Exit::Internal, "cannot write the result").caused_by(&error))
+            }
+            // Whoever closed the pipe has seen enough.
+            _ => Ok(()),
+        }
+    }
+
+    /// Prints the result as JSON.
+    pub(crate) fn print_json(&self, value: &serde_json::Value) -> Result<(), CliError> {
+        self.print(&format!("{value:#}\n"))
+    }
+
+    /// Tells the user something that is not the result.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.global.quiet {
+            let _ = anstream::stderr().write_all(format!("{text}\n").as_bytes());
+        }
+    }
+
+    /// Returns an empty table that looks like all of ours.
+    pub(crate) fn table(&self, header: &[&str]) -> Table {
+        let mut table = Table::new();
+        table.load_style(comfy_table::presets::NOTHING);
+        table.set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(header);
+        table
+    }
+}
+
+/// Waits until somebody asks the process to stop.
+async fn stop_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let wait = |kind| async move {
+        match signal(kind) {
+            Ok(mut stream) => {
+                stream.recv().await;
+            }
+            // Without a handler the signal ends the process anyway.
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = wait(SignalKind::interrupt()) => {}
+        () = wait(SignalKind::terminate()) => {}
+        () = wait(SignalKind::hangup()) => {}
+    }
+}

@@ -1,0 +1,206 @@
+//! Events as plain lines, for people and log files.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use tribunal_core::case::Outcome;
+use tribunal_core::event::{Event, EventKind, RunResult};
+use tribunal_core::ids::{AgentName, EffectKey, RunId};
+use tribunal_core::text::for_terminal;
+use tribunal_core::time::Timestamp;
+
+use super::{Reporter, words};
+
+/// Whether each line begins with the time of its event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stamps {
+    /// Lines of something that happens now.
+    Hidden,
+    /// Lines of a history.
+    Shown,
+}
+
+/// Writes one sentence per event worth telling.
+pub(crate) struct Lines<W: Write + Send> {
+    out: W,
+    stamps: Stamps,
+    agents: BTreeMap<RunId, AgentName>,
+    effects: BTreeMap<EffectKey, String>,
+}
+
+impl<W: Write + Send> Lines<W> {
+    /// Returns a reporter for something that happens now.
+    pub(crate) fn live(out: W) -> Self {
+        Self {
+            out,
+            stamps: Stamps::Hidden,
+            agents: BTreeMap::new(),
+            effects: BTreeMap::new(),
+        }
+    }
+
+    /// Returns a reporter for a history.
+    pub(crate) fn history(out: W) -> Self {
+        Self {
+            out,
+            stamps: Stamps::Shown,
+            agents: BTreeMap::new(),
+            effects: BTreeMap::new(),
+        }
+    }
+
+    /// Takes note of who runs and what is intended, without a word.
+    pub(crate) fn know(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::RunStarted { run, agent, .. } => {
+                self.agents.insert(run.clone(), agent.clone());
+            }
+            EventKind::EffectIntended { effect, what } => {
+                self.effects.insert(effect.clone(), what.clone());
+            }
+            _ => {}
+        }
+    }
+
+    fn agent(&self, run: &RunId) -> &str {
+        self.agents.get(run).map_or("an agent", AgentName::as_str)
+    }
+
+    /// Returns the sentence for an event, or nothing when it is not worth one.
+    fn sentence(&self, kind: &EventKind) -> Option<String> {
+        Some(match kind {
+            EventKind::CaseOpened { kind, title, .. } => {
+                format!("opened a case of `{kind}`: {title}")
+            }
+            EventKind::CaseResumed { holder, .. } => format!("resumed by {holder}"),
+            EventKind::CaseParked { why, until } => {
+                format!("parked{}: {}", until_text(*until), words::pause(why))
+            }
+            EventKind::CaseClosed { outcome } => match outcome {
+                Outcome::Completed => "completed".to_owned(),
+                Outcome::Inconclusive { class, cause } => {
+                    format!("inconclusive ({class}): {cause}")
+                }
+            },
+            EventKind::RunStarted {
+                agent,
+                role,
+                provider,
+                model,
+                attempt,
+                step,
+                ..
+            } => {
+                let model = model
+                    .as_ref()
+                    .map(|model| format!(", {model}"))
+                    .unwrap_or_default();
+                let again = if *attempt > 1 {
+                    format!(", attempt {attempt}")
+                } else {
+                    String::new()
+                };
+                format!("{agent} was asked as {role}: {step} ({provider}{model}{again})")
+            }
+            EventKind::RunFinished {
+                run,
+                result,
+                usage,
+                cost,
+                elapsed_ms,
+                ..
+            } => self.run_end(
+                run,
+                result,
+                &format!(
+                    "{}, {}, {}",
+                    words::duration(*elapsed_ms),
+                    words::tokens(*usage),
+                    words::cost(*cost)
+                ),
+            ),
+            EventKind::RunRetried {
+                run,
+                class,
+                wait_ms,
+            } => {
+                let wait = words::duration(*wait_ms);
+                format!(
+                    "{} is asked again in {wait} after `{class}`",
+                    self.agent(run)
+                )
+            }
+            EventKind::ProviderParked {
+                provider,
+                model,
+                class,
+                until,
+            } => {
+                let model = model
+                    .as_ref()
+                    .map(|model| format!(" {model}"))
+                    .unwrap_or_default();
+                format!("{provider}{model} is parked{}: {class}", until_text(*until))
+            }
+            EventKind::ProviderFreed { provider, model } => {
+                let model = model
+                    .as_ref()
+                    .map(|model| format!(" {model}"))
+                    .unwrap_or_default();
+                format!("{provider}{model} answers again")
+            }
+            EventKind::EffectDone { effect, .. } => {
+                let what = self
+                    .effects
+                    .get(effect)
+                    .map_or(effect.as_str(), String::as_str);
+                format!("done: {what}")
+            }
+            EventKind::Noted { text } => text.clone(),
+            EventKind::StepStarted { .. }
+            | EventKind::StepFinished { .. }
+            | EventKind::RunProgressed { .. }
+            | EventKind::EffectIntended { .. } => return None,
+        })
+    }
+
+    fn run_end(&self, run: &RunId, result: &RunResult, figures: &str) -> String {
+        let agent = self.agent(run);
+        match result {
+            RunResult::Answered { .. } => format!("{agent} answered ({figures})"),
+            RunResult::Failed { class, message } => {
+                format!("{agent} failed, {class}: {message} ({figures})")
+            }
+            RunResult::Abandoned => format!("the run of {agent} was cut off; it is done again"),
+        }
+    }
+}
+
+impl<W: Write + Send> Reporter for Lines<W> {
+    fn event(&mut self, event: &Event) {
+        self.know(event);
+        let Some(sentence) = self.sentence(&event.kind) else {
+            return;
+        };
+        let sentence = for_terminal(&sentence).replace('\n', " ");
+        // A closed pipe is the reader's choice and no reason to stop the work.
+        let _ = match self.stamps {
+            Stamps::Hidden => writeln!(self.out, "{sentence}"),
+            Stamps::Shown => writeln!(self.out, "{}  {sentence}", stamp(event.at)),
+        };
+    }
+}
+
+fn until_text(until: Option<Timestamp>) -> String {
+    until
+        .map(|until| format!(" until {}", stamp(until)))
+        .unwrap_or_default()
+}
+
+/// Returns a moment in UTC: `2026-01-15 14:30:05`.
+pub(crate) fn stamp(at: Timestamp) -> String {
+    match jiff::Timestamp::from_millisecond(at.0) {
+        Ok(at) => at.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Err(_) => format!("{} ms", at.0),
+    }
+}

@@ -1,0 +1,151 @@
+//! Live progress on a terminal: one line per running agent, and a total.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use tribunal_core::event::{Event, EventKind};
+use tribunal_core::ids::RunId;
+use tribunal_core::money::Spend;
+use tribunal_core::text::for_terminal;
+
+use super::{Lines, Reporter, words};
+
+/// Shows a line per running agent below the sentences about what has happened.
+pub(crate) struct LiveProgress {
+    bars: MultiProgress,
+    running: BTreeMap<RunId, ProgressBar>,
+    total: Option<ProgressBar>,
+    spend: Spend,
+    lines: Lines<Above>,
+}
+
+impl LiveProgress {
+    /// Returns a reporter that draws on standard error.
+    pub(crate) fn new() -> Self {
+        let bars = MultiProgress::new();
+        let lines = Lines::live(Above {
+            bars: bars.clone(),
+            line: Vec::new(),
+        });
+        Self {
+            bars,
+            running: BTreeMap::new(),
+            total: None,
+            spend: Spend::default(),
+            lines,
+        }
+    }
+
+    fn start(&mut self, run: &RunId, label: String) {
+        let style = ProgressStyle::with_template("{spinner} {prefix}  {elapsed}  {msg}")
+            .unwrap_or_else(|_| ProgressStyle::default_spinner());
+        let bar = self.bars.add(
+            ProgressBar::new_spinner()
+                .with_style(style)
+                .with_prefix(label),
+        );
+        bar.set_message("waiting");
+        bar.enable_steady_tick(Duration::from_millis(120));
+        self.running.insert(run.clone(), bar);
+        self.show_total();
+    }
+
+    fn show_total(&mut self) {
+        if self.running.len() < 2 && self.spend.runs == 0 {
+            return;
+        }
+        let total = self.total.get_or_insert_with(|| {
+            let style = ProgressStyle::with_template("  {msg}")
+                .unwrap_or_else(|_| ProgressStyle::default_spinner());
+            self.bars.add(ProgressBar::new_spinner().with_style(style))
+        });
+        total.set_message(format!(
+            "{} at work, {} runs ended, {}, spent: {}",
+            self.running.len(),
+            self.spend.runs,
+            words::tokens(self.spend.usage),
+            words::spend(&self.spend)
+        ));
+    }
+}
+
+impl Reporter for LiveProgress {
+    fn event(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::RunStarted {
+                run,
+                agent,
+                role,
+                attempt,
+                ..
+            } => {
+                let again = if *attempt > 1 {
+                    format!(" #{attempt}")
+                } else {
+                    String::new()
+                };
+                self.start(run, format!("{agent} ({role}){again}"));
+                return self.lines.know(event);
+            }
+            EventKind::RunProgressed {
+                run,
+                activity,
+                chars,
+                usage,
+            } => {
+                if let Some(bar) = self.running.get(run) {
+                    let activity = for_terminal(activity);
+                    bar.set_message(format!(
+                        "{activity}  {chars} characters, {}",
+                        words::tokens(*usage)
+                    ));
+                }
+            }
+            EventKind::RunFinished {
+                run, usage, cost, ..
+            } => {
+                self.spend.count(*usage, *cost);
+                if let Some(bar) = self.running.remove(run) {
+                    bar.finish_and_clear();
+                }
+                self.show_total();
+            }
+            _ => {}
+        }
+        self.lines.event(event);
+    }
+
+    fn finish(&mut self) {
+        for bar in std::mem::take(&mut self.running).into_values() {
+            bar.finish_and_clear();
+        }
+        if let Some(total) = self.total.take() {
+            total.finish_and_clear();
+        }
+    }
+}
+
+/// Writes whole lines above the progress, so that neither spoils the other.
+struct Above {
+    bars: MultiProgress,
+    line: Vec<u8>,
+}
+
+impl std::io::Write for Above {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        for &byte in bytes {
+            if byte == b'\n' {
+                self.bars.println(String::from_utf8_lossy(&self.line))?;
+                self.line.clear();
+            } else {
+                self.line.push(byte);
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,186 @@
+//! A hermetic place in which tests run `tribunal` as a user would.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    reason = "each test binary uses its own part"
+)]
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A home, a project and an environment of their own; gone when dropped.
+pub struct TestEnv {
+    root: tempfile::TempDir,
+    env: BTreeMap<String, String>,
+}
+
+/// What a command printed and how it ended.
+#[derive(Debug)]
+pub struct Ran {
+    pub stdout: String,
+    pub stderr: String,
+    pub code: Option<i32>,
+}
+
+impl TestEnv {
+    pub fn new() -> Self {
+        let root = tempfile::Builder::new()
+            .prefix("tribunal-test-")
+            .tempdir()
+            .unwrap();
+        for dir in ["home", "project"] {
+            std::fs::create_dir(root.path().join(dir)).unwrap();
+        }
+        let home = root.path().join("home").display().to_string();
+        let mut env = BTreeMap::from([
+            ("HOME".to_owned(), home),
+            ("PATH".to_owned(), std::env::var("PATH").unwrap()),
+            ("LANG".to_owned(), "C.UTF-8".to_owned()),
+            ("NO_COLOR".to_owned(), "1".to_owned()),
+        ]);
+        for passed in ["LLVM_PROFILE_FILE", "TMPDIR"] {
+            if let Ok(value) = std::env::var(passed) {
+                env.insert(passed.to_owned(), value);
+            }
+        }
+        Self { root, env }
+    }
+
+    pub fn set_env(&mut self, key: &str, value: impl Into<String>) -> &mut Self {
+        self.env.insert(key.to_owned(), value.into());
+        self
+    }
+
+    pub fn root(&self) -> &Path {
+        self.root.path()
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.root.path().join("project")
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.root.path().join("home")
+    }
+
+    pub fn ledger(&self) -> PathBuf {
+        self.root.path().join("ledger")
+    }
+
+    /// Writes a file of the project.
+    pub fn write(&self, path: &str, contents: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.project().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, contents).unwrap();
+        path
+    }
+
+    /// Writes the user's own config, which needs no trust.
+    pub fn write_user_config(&self, yaml: &str) {
+        let path = self.home().join(".config/tribunal/config.yml");
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, yaml).unwrap();
+    }
+
+    /// Returns `tribunal` with these arguments, ready to be started in the project.
+    pub fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tribunal"));
+        command
+            .args(args)
+            .current_dir(self.project())
+            .env_clear()
+            .envs(&self.env)
+            .env("TRIBUNAL_LEDGER", self.ledger())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs `tribunal` to its end.
+    pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Ran {
+        Ran::of(&mut self.command(args))
+    }
+
+    /// Runs `tribunal` with `input` on standard input.
+    pub fn run_with_input<S: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+        input: &str,
+    ) -> Ran {
+        let path = self.root.path().join("stdin");
+        std::fs::write(&path, input).unwrap();
+        Ran::of(self.command(args).stdin(std::fs::File::open(path).unwrap()))
+    }
+
+    /// Runs `doctor` and panics unless it finds everything in order.
+    pub fn assert_healthy(&self) {
+        let ran = self.run(["doctor", "--ledger-only", "--json"]);
+        assert_eq!(
+            ran.code,
+            Some(0),
+            "doctor found something wrong: {}{}",
+            ran.stdout,
+            ran.stderr
+        );
+    }
+
+    /// Replaces what differs from run to run by fixed words.
+    pub fn tidy(&self, text: &str) -> String {
+        let text = text.replace(&self.root.path().display().to_string(), "[ROOT]");
+        let words = text.split_inclusive([' ', '\n', '`', ':', ')', '(', '"', ',', '.']);
+        words.map(tidy_word).collect()
+    }
+}
+
+/// Replaces an id or a duration.
+fn tidy_word(word: &str) -> String {
+    let end = word.trim_end_matches([' ', '\n', '`', ':', ')', '(', '"', ',', '.']);
+    let rest = &word[end.len()..];
+    let hex = |text: &str| text.len() >= 10 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    match end.split_once('-') {
+        Some(("c", id)) if hex(id) => format!("[CASE]{rest}"),
+        Some(("r", id)) if hex(id) => format!("[RUN]{rest}"),
+        _ => word.to_owned(),
+    }
+}
+
+impl Ran {
+    pub fn of(command: &mut Command) -> Self {
+        let output = command.output().unwrap();
+        Self {
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            code: output.status.code(),
+        }
+    }
+
+    /// Returns the result as JSON.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {} {}", self.stdout, self.stderr))
+    }
+
+    pub fn assert_code(self, code: i32) -> Self {
+        assert_eq!(
+            self.code,
+            Some(code),
+            "stdout: {}\nstderr: {}",
+            self.stdout,
+            self.stderr
+        );
+        self
+    }
+}
+
+/// Returns the path of a program of the fakes, which `cargo test --workspace` builds.
+pub fn fake(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_BIN_EXE_tribunal")).with_file_name(name);
+    assert!(
+        path.exists(),
+        "{} is missing: run `cargo build -p tribunal-fakes`",
+        path.display()
+    );
+    path
+}

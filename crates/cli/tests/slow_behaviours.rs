@@ -1,0 +1,193 @@
+//! Programs that misbehave in every way we know of, in every role: never a wrong success, never a
+//! survivor, always an end within the limit.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{Ran, TestEnv, fake};
+
+/// What `ask` must make of a behaviour.
+enum Expected {
+    /// This answer, or one that contains it.
+    Answer(&'static str),
+    /// No answer, and one of these classes.
+    Failure(&'static [&'static str]),
+}
+
+use Expected::{Answer, Failure};
+
+const LIMITS: &str = "{first_byte: 2s, idle: 2s, wall: 6s, after_result: 1s, output: 1MiB}";
+
+const ROLES: [&str; 5] = ["coder", "reviewer", "judge", "arbiter", "contestant"];
+
+/// A project with one agent that starts the fake with `args`, speaking `provider`'s format.
+fn scene(provider: &str, args: &[&str]) -> TestEnv {
+    let env = TestEnv::new();
+    let program = fake("fake-agent").display().to_string();
+    let words: Vec<_> = std::iter::once(program.as_str())
+        .chain(args.iter().copied())
+        .map(|w| format!("{w:?}"))
+        .collect();
+    env.write_user_config(&format!(
+        "agents:\n  - name: subject\n    provider: {provider}\n    command: [{}]\n    role: [coder, reviewer, judge, arbiter, contestant]\n    limits: {LIMITS}\nretry: {{attempts: 1}}\n",
+        words.join(", "),
+    ));
+    env
+}
+
+fn check(name: &str, provider: &str, args: &[&str], expected: &Expected) {
+    for role in ROLES {
+        let env = scene(provider, args);
+        let clock = Instant::now();
+        let ran = env.run(["ask", "subject", "Say something", "--role", role, "--json"]);
+        let elapsed = clock.elapsed();
+        let what = format!("{name} as {role}: {ran:?}");
+        assert!(
+            elapsed < Duration::from_secs(6 + 3),
+            "{what}: took {elapsed:?}"
+        );
+        match expected {
+            Answer(text) => {
+                assert_eq!(ran.code, Some(0), "{what}");
+                let answer = ran.json()["answers"][0]["text"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned();
+                assert!(answer.contains(text), "{what}");
+            }
+            Failure(classes) => {
+                assert_eq!(ran.code, Some(5), "{what}");
+                let class = ran.json()["answers"][0]["error"]["class"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned();
+                assert!(classes.contains(&class.as_str()), "{what}");
+            }
+        }
+        assert_no_survivor(&env, &what);
+        env.assert_healthy();
+    }
+}
+
+/// No process of the scene may be left: each carries the scene's paths in its environment.
+fn assert_no_survivor(env: &TestEnv, what: &str) {
+    let root = env.root().display().to_string();
+    let mut left = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(environ) = std::fs::read(entry.path().join("environ")) else {
+            continue;
+        };
+        if String::from_utf8_lossy(&environ).contains(&root) {
+            left.push(
+                String::from_utf8_lossy(
+                    &std::fs::read(entry.path().join("cmdline")).unwrap_or_default(),
+                )
+                .into_owned(),
+            );
+        }
+    }
+    assert!(left.is_empty(), "{what}: left behind {left:?}");
+}
+
+macro_rules! behaviours {
+    ($($test:ident: $provider:literal, $args:expr, $expected:expr;)*) => {
+        $(#[test]
+        fn $test() {
+            check(stringify!($test), $provider, &$args, &$expected);
+        })*
+    };
+}
+
+behaviours! {
+    b02_silent_for_ever: "custom", ["--behave", "silent"], Failure(&["hung"]);
+    b03_spaces_for_ever: "custom", ["--behave", "spaces"], Failure(&["hung"]);
+    b04_reads_stdin_to_its_end: "custom", ["--behave", "read-stdin"], Answer("");
+    b05_result_then_never_exits: "claude", ["--behave", "no-exit", "--dialect", "claude", "--reply", "done"], Answer("done");
+    b05_text_then_never_exits: "custom", ["--behave", "no-exit", "--reply", "done"], Failure(&["hung"]);
+    b06_exit_0_and_empty: "custom", ["--behave", "empty"], Failure(&["empty"]);
+    b06_exit_0_and_empty_from_a_known_program: "codex", ["--behave", "empty", "--dialect", "codex"], Failure(&["empty", "truncated", "garbled", "crash"]);
+    b07_exit_0_with_an_error_flag: "custom", ["--behave", "error-flag"], Failure(&["crash", "garbled", "server"]);
+    b07_exit_0_with_an_error_flag_from_claude: "claude", ["--behave", "error-flag", "--dialect", "claude"], Failure(&["crash", "server", "garbled", "overloaded", "rate_limited"]);
+    b08_valid_result_and_exit_1: "custom", ["--behave", "ok-exit1"], Failure(&["crash"]);
+    b08_valid_result_and_exit_1_from_claude: "claude", ["--behave", "ok-exit1", "--dialect", "claude"], Failure(&["crash"]);
+    b09_a_gigabyte_fast: "custom", ["--behave", "flood"], Failure(&["limit"]);
+    b10_a_gigabyte_on_one_line: "codex", ["--behave", "flood-line"], Failure(&["limit", "garbled"]);
+    b11_a_flood_on_stderr: "custom", ["--behave", "flood-stderr"], Failure(&["limit"]);
+    b12_cut_at_65536_bytes: "claude", ["--behave", "cut64k", "--dialect", "claude"], Failure(&["truncated", "garbled"]);
+    b13_ignores_term: "custom", ["--behave", "ignore-term"], Failure(&["hung"]);
+    b14_children_in_the_group: "custom", ["--behave", "children", "--reply", "done"], Answer("done");
+    b15_orphan_in_a_session_of_its_own: "custom", ["--behave", "orphan", "--reply", "done"], Answer("done");
+    b17_invalid_utf8: "custom", ["--behave", "bad-utf8"], Failure(&["garbled"]);
+    b17_utf16: "custom", ["--behave", "utf16"], Failure(&["garbled"]);
+    b17_nul: "custom", ["--behave", "nul"], Failure(&["garbled"]);
+    b17_byte_order_mark: "custom", ["--behave", "bom"], Answer("");
+    crash: "custom", ["--behave", "crash"], Failure(&["crash"]);
+}
+
+#[test]
+fn b01_not_found_and_not_executable() {
+    let env = TestEnv::new();
+    let plain = env.write("plain.txt", "not a program");
+    env.write_user_config(&format!(
+        "agents:\n  - {{name: missing, command: [/nowhere/agent], role: judge}}\n  - {{name: plain, command: [{:?}], role: judge}}\n",
+        plain.display().to_string()
+    ));
+    for agent in ["missing", "plain"] {
+        let ran = env.run(["ask", agent, "Hello", "--json"]).assert_code(5);
+        assert_eq!(
+            ran.json()["answers"][0]["error"]["class"],
+            "setup",
+            "{ran:?}"
+        );
+    }
+    env.assert_healthy();
+}
+
+#[test]
+fn b16_a_prompt_longer_than_an_argument_may_be() {
+    let env = scene("custom", &["--behave", "big-prompt"]);
+    let prompt = "0123456789abcdef".repeat(20_000);
+    let ran = env
+        .run_with_input(["ask", "subject", "-", "--json"], &prompt)
+        .assert_code(0);
+    let text = ran.json()["answers"][0]["text"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(text.contains("320000"), "{text}");
+}
+
+#[test]
+fn a_flood_leaves_memory_and_disk_bounded() {
+    let env = scene("custom", &["--behave", "flood"]);
+    let time = Ran::of(
+        std::process::Command::new("/usr/bin/env")
+            .args(["bash", "-c", "ulimit -v 2000000; exec \"$@\"", "bash"])
+            .arg(env!("CARGO_BIN_EXE_tribunal"))
+            .args(["ask", "subject", "x", "--json"])
+            .current_dir(env.project())
+            .env("HOME", env.home())
+            .env("TRIBUNAL_LEDGER", env.ledger()),
+    );
+    assert_eq!(time.code, Some(5), "{time:?}");
+    let bytes: u64 = walk(&env.ledger()).into_iter().sum();
+    assert!(
+        bytes < 16 * 1024 * 1024,
+        "{bytes} bytes are left in the ledger"
+    );
+}
+
+fn walk(dir: &std::path::Path) -> Vec<u64> {
+    let entries = std::fs::read_dir(dir).unwrap().flatten();
+    entries
+        .flat_map(|entry| {
+            let data = entry.metadata().unwrap();
+            if data.is_dir() {
+                walk(&entry.path())
+            } else {
+                vec![data.len()]
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,111 @@
+//! Caps on money, tokens and runs, computed from the run log before each call.
+
+use tribunal_core::case::Pause;
+use tribunal_core::money::{MicroUsd, Spend};
+
+/// The caps in force; an absent one does not bind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub struct Caps {
+    /// Money of one case.
+    pub case: Option<MicroUsd>,
+    /// Money of one day, by UTC.
+    pub day: Option<MicroUsd>,
+    /// What a run of unknown cost counts as.
+    pub assumed: MicroUsd,
+    /// Tokens of one case.
+    pub case_tokens: Option<u64>,
+    /// Runs of one case.
+    pub case_runs: Option<u64>,
+}
+
+/// Returns why the next call must not be made, if a cap has been reached.
+#[must_use]
+pub fn exceeded(caps: &Caps, case: &Spend, day: &Spend) -> Option<Pause> {
+    let money = |name: &str, cap: Option<MicroUsd>, spend: &Spend| {
+        let (cap, spent) = (cap?, spend.against_cap(caps.assumed));
+        (spent >= cap).then(|| {
+            let assumed = match spend.unknown_runs {
+                0 => String::new(),
+                n => format!(
+                    ", {n} runs of unknown cost counted as {} each",
+                    caps.assumed
+                ),
+            };
+            (name.to_owned(), format!("{spent} of {cap} spent{assumed}"))
+        })
+    };
+    let count = |name: &str, cap: Option<u64>, used: u64| {
+        let cap = cap?;
+        (used >= cap).then(|| (name.to_owned(), format!("{used} of {cap} used")))
+    };
+    let (cap, detail) = money("case", caps.case, case)
+        .or_else(|| money("day", caps.day, day))
+        .or_else(|| count("case tokens", caps.case_tokens, case.usage.total()))
+        .or_else(|| count("case runs", caps.case_runs, case.runs))?;
+    Some(Pause::Budget { cap, detail })
+}
+
+#[cfg(test)]
+mod tests {
+    use tribunal_core::money::{Cost, Usage};
+
+    use super::*;
+
+    #[test]
+    fn caps_bind_before_the_next_call() {
+        let mut spend = Spend::default();
+        spend.count(
+            Usage {
+                output: 900,
+                ..Usage::default()
+            },
+            Cost::Known(MicroUsd(400_000)),
+        );
+        spend.count(Usage::default(), Cost::Unknown);
+        let none = Spend::default();
+        let caps = Caps {
+            assumed: MicroUsd(100_000),
+            ..Caps::default()
+        };
+        let told = |caps: Caps| match exceeded(&caps, &spend, &none) {
+            Some(Pause::Budget { cap, detail }) => format!("{cap}: {detail}"),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(told(caps), "None");
+        assert_eq!(
+            told(Caps {
+                case: Some(MicroUsd(510_000)),
+                ..caps
+            }),
+            "None"
+        );
+        assert_eq!(
+            told(Caps {
+                case: Some(MicroUsd(500_000)),
+                ..caps
+            }),
+            "case: $0.50 of $0.50 spent, 1 runs of unknown cost counted as $0.10 each"
+        );
+        assert_eq!(
+            told(Caps {
+                case_tokens: Some(900),
+                ..caps
+            }),
+            "case tokens: 900 of 900 used"
+        );
+        assert_eq!(
+            told(Caps {
+                case_runs: Some(2),
+                ..caps
+            }),
+            "case runs: 2 of 2 used"
+        );
+        assert_eq!(
+            told(Caps {
+                day: Some(MicroUsd(0)),
+                ..caps
+            }),
+            "day: $0.00 of $0.00 spent"
+        );
+    }
+}

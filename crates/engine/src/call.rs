@@ -1,0 +1,481 @@
+//! Puts one question to one agent: budgets, provider states, runs, retries, records.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc;
+use tribunal_agents::{Agent, AgentError, AgentEvent, Call, Limits, Progress, Reply};
+use tribunal_core::agent::{Access, ErrorClass, Role};
+use tribunal_core::case::Pause;
+use tribunal_core::event::{EventKind, RunResult};
+use tribunal_core::ids::{AgentName, RunId, StepKey};
+use tribunal_core::money::{Cost, MicroUsd, Price, Usage};
+use tribunal_core::outage::{Remedy, remedy};
+use tribunal_core::time::Timestamp;
+use tribunal_store::{RunRecord, crashpoint};
+
+use crate::Engine;
+use crate::budget;
+use crate::case::{Case, CaseError};
+use crate::files::{self, Durability};
+
+/// How often a running agent's sign of life is stored.
+const PROGRESS_EVERY: Duration = Duration::from_secs(2);
+
+/// One question to one agent.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// Who is asked.
+    pub agent: AgentName,
+    /// In which role.
+    pub role: Role,
+    /// The prompt.
+    pub prompt: String,
+    /// Text for the system prompt.
+    pub system: Option<String>,
+    /// JSON schema that the answer shall follow.
+    pub schema: Option<serde_json::Value>,
+    /// Whether files may be changed.
+    pub access: Access,
+    /// Where the agent works.
+    pub directory: PathBuf,
+}
+
+/// A configured agent, ready to be asked.
+#[derive(Clone)]
+pub(crate) struct Seat {
+    pub(crate) agent: Arc<dyn Agent>,
+    pub(crate) limits: Limits,
+    pub(crate) price: Option<Price>,
+    pub(crate) instructions: Option<String>,
+    pub(crate) max_output_tokens: Option<u32>,
+    pub(crate) temperature_milli: Option<u32>,
+    /// Most money one run may cost, where the agent can be told.
+    pub(crate) max_cost: Option<MicroUsd>,
+    /// At most this many runs of the provider at once, in this process.
+    pub(crate) turns: Arc<tokio::sync::Semaphore>,
+}
+
+/// What came of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The run that answered.
+    pub run: RunId,
+    /// Its reply.
+    pub reply: Reply,
+}
+
+/// How a question ended that did not park the case.
+pub type Asked = Result<Answer, AgentError>;
+
+impl Engine {
+    /// Puts `question` on behalf of `step` and returns the answer, or the last failure.
+    ///
+    /// An error of [`CaseError::Parked`] means that going on makes sense later.
+    pub(crate) async fn put(
+        &self,
+        case: &Case,
+        step: &StepKey,
+        question: &Question,
+    ) -> Result<Asked, CaseError> {
+        let seat = self.seat(&question.agent)?;
+        if let Some(recovered) = self
+            .settle_interrupted_runs(case, step, question, &seat)
+            .await?
+        {
+            return Ok(Ok(recovered));
+        }
+        let mut attempt = 1;
+        loop {
+            self.check_budget(case).await?;
+            self.check_provider(&seat).await?;
+            let turn = seat.turns.acquire().await;
+            let (run, result) = self.run_once(case, step, question, &seat, attempt).await?;
+            drop(turn);
+            let error = match result {
+                Ok(reply) => return Ok(Ok(Answer { run, reply })),
+                Err(error) => error,
+            };
+            match self
+                .after_failure(case, &seat, &run, &error, attempt)
+                .await?
+            {
+                None => return Ok(Err(error)),
+                Some(pause) => self.wait(case, pause).await?,
+            }
+            attempt += 1;
+        }
+    }
+
+    /// Runs the agent once, recorded from before its start until after its end.
+    async fn run_once(
+        &self,
+        case: &Case,
+        step: &StepKey,
+        question: &Question,
+        seat: &Seat,
+        attempt: u32,
+    ) -> Result<(RunId, Result<Reply, AgentError>), CaseError> {
+        let run = RunId::from_bits(crate::random_bits());
+        let call = self.call_for(&run, question, seat)?;
+        let profile = seat.agent.profile();
+        let started = EventKind::RunStarted {
+            run: run.clone(),
+            step: step.clone(),
+            agent: question.agent.clone(),
+            role: question.role,
+            provider: profile.provider.clone(),
+            model: profile.model.clone(),
+            family: profile.family.clone(),
+            access: question.access,
+            attempt,
+            prompt_hash: files::hash_of(call.prompt.as_bytes()),
+        };
+        case.record([started]).await?;
+        crashpoint!("call.run.started");
+        let clock = Instant::now();
+        let (sender, events) = mpsc::channel(256);
+        let watching = watch_progress(case, run.clone(), events);
+        let working = seat
+            .agent
+            .run(call, Progress::to(sender), case.stop_token().clone());
+        let (result, watched) = tokio::join!(working, watching);
+        watched?;
+        crashpoint!("call.run.answered");
+        let result = result.map_err(|error| self.without_secrets(error));
+        let elapsed_ms = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.record_end(case, &run, &result, elapsed_ms, seat)
+            .await?;
+        Ok((run, result))
+    }
+
+    /// Returns the call to hand to the agent, after writing its prompt into the run's directory.
+    fn call_for(&self, run: &RunId, question: &Question, seat: &Seat) -> Result<Call, CaseError> {
+        let prompt = self.redactor.redact(&question.prompt);
+        let run_dir = self.dir.run(run);
+        files::create_private_dir(&run_dir)
+            .and_then(|()| {
+                let path = run_dir.join("prompt.md");
+                files::write_private(&path, prompt.as_bytes(), Durability::Process)
+            })
+            .map_err(CaseError::file(format!("write the prompt of run {run}")))?;
+        let system = match (&question.system, &seat.instructions) {
+            (Some(system), Some(instructions)) => Some(format!("{system}\n\n{instructions}")),
+            (system, instructions) => system.clone().or_else(|| instructions.clone()),
+        };
+        Ok(Call {
+            run: run.clone(),
+            prompt,
+            system,
+            schema: question.schema.clone(),
+            access: question.access,
+            directory: question.directory.clone(),
+            run_dir,
+            limits: seat.limits,
+            max_cost: seat.max_cost,
+            max_output_tokens: seat.max_output_tokens,
+            temperature_milli: seat.temperature_milli,
+        })
+    }
+
+    /// Records how a run ended. A success waits for the end of its step; a failure is stored now.
+    async fn record_end(
+        &self,
+        case: &Case,
+        run: &RunId,
+        result: &Result<Reply, AgentError>,
+        elapsed_ms: u64,
+        seat: &Seat,
+    ) -> Result<(), CaseError> {
+        let finished = |result, usage, cost, reply: Option<&Reply>| EventKind::RunFinished {
+            run: run.clone(),
+            result,
+            usage,
+            cost,
+            elapsed_ms,
+            session: reply.and_then(|reply| reply.session.clone()),
+            answered_by: reply.and_then(|reply| reply.model.clone()),
+            version: reply.and_then(|reply| reply.version.clone()),
+        };
+        match result {
+            Ok(reply) => {
+                let reply_hash = self.write_reply(run, reply, seat)?;
+                let reply_chars = reply.text.chars().count() as u64;
+                let cost = priced(reply.cost, reply.usage, seat.price);
+                let answered = RunResult::Answered {
+                    reply_hash,
+                    reply_chars,
+                };
+                case.note(finished(answered, reply.usage, cost, Some(reply)))
+                    .await;
+                self.free_if_parked(case, seat).await
+            }
+            Err(error) => {
+                let cost = priced(error.cost, error.usage, seat.price);
+                let failed = RunResult::Failed {
+                    class: error.class,
+                    message: error.message.clone(),
+                };
+                case.record([finished(failed, error.usage, cost, None)])
+                    .await
+            }
+        }
+    }
+
+    fn write_reply(&self, run: &RunId, reply: &Reply, seat: &Seat) -> Result<String, CaseError> {
+        // What nobody paid for need not outlive a power cut.
+        let durability = match seat.agent.profile().provider.as_str() {
+            "scripted" | "replay" => Durability::Process,
+            _ => Durability::Machine,
+        };
+        let bytes = serde_json::to_vec_pretty(reply)
+            .map_err(|error| CaseError::Request(format!("the reply cannot be written: {error}")))?;
+        let bytes = self
+            .redactor
+            .redact(&String::from_utf8_lossy(&bytes))
+            .into_bytes();
+        let path = self.dir.run(run).join("reply.json");
+        files::write_private(&path, &bytes, durability)
+            .map_err(CaseError::file(format!("write the reply of run {run}")))?;
+        Ok(files::hash_of(&bytes))
+    }
+
+    /// Decides what follows a failure: a pause before the next run, nothing, or parking the case.
+    async fn after_failure(
+        &self,
+        case: &Case,
+        seat: &Seat,
+        run: &RunId,
+        error: &AgentError,
+        attempt: u32,
+    ) -> Result<Option<Duration>, CaseError> {
+        if error.class == ErrorClass::Cancelled && case.stop_token().is_cancelled() {
+            return Err(CaseError::Parked {
+                why: Pause::Interrupted,
+                until: None,
+            });
+        }
+        let profile = seat.agent.profile();
+        let retry_after = error
+            .retry_after
+            .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+        let jitter = u16::try_from(crate::random_bits() % 1001).unwrap_or(0);
+        match remedy(&self.retry, error.class, attempt, retry_after, jitter) {
+            Remedy::GiveUp => Ok(None),
+            Remedy::Retry { after_ms } => {
+                let retried = EventKind::RunRetried {
+                    run: run.clone(),
+                    class: error.class,
+                    wait_ms: after_ms,
+                };
+                case.record([retried]).await?;
+                Ok(Some(Duration::from_millis(after_ms)))
+            }
+            Remedy::Park { for_ms } => {
+                let now = self.ledger.store().now().await?;
+                let until = for_ms.map(|wait| now.plus_millis(wait));
+                let parked = EventKind::ProviderParked {
+                    provider: profile.provider.clone(),
+                    model: profile.model.clone(),
+                    class: error.class,
+                    until,
+                };
+                case.record([parked]).await?;
+                let why = Pause::Provider {
+                    provider: profile.provider.clone(),
+                    class: error.class,
+                };
+                Err(CaseError::Parked { why, until })
+            }
+        }
+    }
+
+    async fn wait(&self, case: &Case, pause: Duration) -> Result<(), CaseError> {
+        let slept = case
+            .stop_token()
+            .run_until_cancelled(tokio::time::sleep(pause))
+            .await;
+        slept.ok_or(CaseError::Parked {
+            why: Pause::Interrupted,
+            until: None,
+        })
+    }
+
+    async fn check_budget(&self, case: &Case) -> Result<(), CaseError> {
+        if self.caps
+            == (budget::Caps {
+                assumed: self.caps.assumed,
+                ..budget::Caps::default()
+            })
+        {
+            return Ok(());
+        }
+        let store = self.ledger.store();
+        let case_spend = store.case_spend(case.id()).await?;
+        let now = store.now().await?;
+        let midnight = Timestamp(now.0 - now.0.rem_euclid(86_400_000));
+        let day_spend = store.spend_since(midnight).await?;
+        match budget::exceeded(&self.caps, &case_spend, &day_spend) {
+            Some(why) => Err(CaseError::Parked { why, until: None }),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses to call a provider that is parked for a time; a park without end is tried again,
+    /// because resuming is how a user says that the login or the credit is back.
+    async fn check_provider(&self, seat: &Seat) -> Result<(), CaseError> {
+        let profile = seat.agent.profile();
+        if matches!(profile.provider.as_str(), "scripted" | "replay") {
+            return Ok(());
+        }
+        let parked = self.ledger.store().parked_providers().await?;
+        let ours = parked.into_iter().find(|parked| {
+            parked.provider == profile.provider
+                && parked.model == profile.model
+                && parked.until.is_some()
+        });
+        match ours {
+            Some(parked) => {
+                let why = Pause::Provider {
+                    provider: parked.provider,
+                    class: parked.class,
+                };
+                Err(CaseError::Parked {
+                    why,
+                    until: parked.until,
+                })
+            }
+            None => Ok(()),
+        }
+    }
+
+    async fn free_if_parked(&self, case: &Case, seat: &Seat) -> Result<(), CaseError> {
+        let profile = seat.agent.profile();
+        if matches!(profile.provider.as_str(), "scripted" | "replay") {
+            return Ok(());
+        }
+        let parked = self.ledger.store().parked_providers().await?;
+        if parked
+            .iter()
+            .any(|p| p.provider == profile.provider && p.model == profile.model)
+        {
+            let (provider, model) = (profile.provider.clone(), profile.model.clone());
+            case.note(EventKind::ProviderFreed { provider, model })
+                .await;
+        }
+        Ok(())
+    }
+
+    /// Ends what an earlier owner of the case left running for `step`, and takes its answer if the
+    /// run had come to its end although nobody recorded it.
+    async fn settle_interrupted_runs(
+        &self,
+        case: &Case,
+        step: &StepKey,
+        question: &Question,
+        seat: &Seat,
+    ) -> Result<Option<Answer>, CaseError> {
+        if !case.was_resumed() {
+            return Ok(None);
+        }
+        let runs = self.ledger.store().runs(case.id()).await?;
+        let interrupted = |run: &&RunRecord| run.step == *step && run.result.is_none();
+        let mut answer = None;
+        for record in runs.iter().filter(interrupted) {
+            let left = tribunal_agents::command::sweep_marked(&record.id);
+            if left > 0 {
+                let text = format!(
+                    "ended {left} processes that run {} had left behind",
+                    record.id
+                );
+                case.note(EventKind::Noted { text }).await;
+            }
+            let call = self.call_for(&record.id, question, seat)?;
+            let same_prompt = files::hash_of(call.prompt.as_bytes()) == record.prompt_hash;
+            let recovered = if same_prompt {
+                seat.agent.recover(&call).await
+            } else {
+                None
+            };
+            match recovered {
+                Some(result) => {
+                    let result = result.map_err(|error| self.without_secrets(error));
+                    self.record_end(case, &record.id, &result, 0, seat).await?;
+                    if let Ok(reply) = result {
+                        answer.get_or_insert(Answer {
+                            run: record.id.clone(),
+                            reply,
+                        });
+                    }
+                }
+                None => case.note(abandoned(&record.id)).await,
+            }
+        }
+        Ok(answer)
+    }
+
+    fn without_secrets(&self, error: AgentError) -> AgentError {
+        AgentError {
+            message: self.redactor.redact(&error.message),
+            ..error
+        }
+    }
+}
+
+fn abandoned(run: &RunId) -> EventKind {
+    EventKind::RunFinished {
+        run: run.clone(),
+        result: RunResult::Abandoned,
+        usage: Usage::default(),
+        cost: Cost::Unknown,
+        elapsed_ms: 0,
+        session: None,
+        answered_by: None,
+        version: None,
+    }
+}
+
+/// Returns the agent's own word on the cost, else what the configured price makes of the usage.
+fn priced(told: Cost, usage: Usage, price: Option<Price>) -> Cost {
+    match (told, price) {
+        (Cost::Known(amount), _) => Cost::Known(amount),
+        (Cost::Unknown, Some(price)) if usage.total() > 0 => Cost::Known(price.of(usage)),
+        (Cost::Unknown, _) => Cost::Unknown,
+    }
+}
+
+/// Stores signs of life of a run until the agent stops reporting.
+async fn watch_progress(
+    case: &Case,
+    run: RunId,
+    mut events: mpsc::Receiver<AgentEvent>,
+) -> Result<(), CaseError> {
+    let mut last = Instant::now();
+    let (mut activity, mut chars, mut usage) = ("waiting".to_owned(), 0, Usage::default());
+    while let Some(event) = events.recv().await {
+        match event {
+            AgentEvent::Started { .. } => "thinking".clone_into(&mut activity),
+            AgentEvent::Text(text) => {
+                "writing".clone_into(&mut activity);
+                chars += text.chars().count() as u64;
+            }
+            AgentEvent::ToolCall { name } => {
+                activity = tribunal_core::text::truncate_chars(&name, 40).into_owned();
+            }
+            AgentEvent::ClientRetry { class } => activity = format!("retrying ({class})"),
+            AgentEvent::Usage(so_far) => usage = so_far,
+        }
+        if last.elapsed() >= PROGRESS_EVERY {
+            last = Instant::now();
+            let progressed = EventKind::RunProgressed {
+                run: run.clone(),
+                activity: activity.clone(),
+                chars,
+                usage,
+            };
+            case.record([progressed]).await?;
+        }
+    }
+    Ok(())
+}

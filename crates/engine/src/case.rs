@@ -1,0 +1,324 @@
+//! A case at work: keyed steps that are never repeated, effects that never take hold twice.
+
+use std::future::Future;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+use tokio::sync::Mutex;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tribunal_core::case::{CaseKind, Outcome, Pause};
+use tribunal_core::event::EventKind;
+use tribunal_core::ids::{AgentName, CaseId, EffectKey, StepKey};
+use tribunal_core::time::Timestamp;
+use tribunal_store::{EffectState, Holder, Lease, StoreError, crashpoint};
+
+use crate::ledger::Ledger;
+
+/// How often the owner of a case says that it is alive; the store's leases last three times longer.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// An open case, owned by this process until it is closed, parked or dropped.
+pub struct Case {
+    id: CaseId,
+    ledger: Ledger,
+    holder: Holder,
+    /// Taken with the first write, and again by whoever resumes.
+    lease: Mutex<Tenure>,
+    stop: CancellationToken,
+    resumed: bool,
+}
+
+/// Whether the case stands in the ledger yet, and what waits to be written with the next events.
+struct Tenure {
+    lease: Option<(Lease, DropGuard)>,
+    waiting: Vec<EventKind>,
+}
+
+/// Why a step or an effect did not come to its end.
+#[derive(Debug, Error)]
+pub enum CaseError {
+    /// The ledger failed, or another process owns the case now.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The case must wait; it can be resumed.
+    #[error("the case was parked")]
+    Parked {
+        /// Why.
+        why: Pause,
+        /// Until when, if known.
+        until: Option<Timestamp>,
+    },
+    /// A file of the case could not be read or written.
+    #[error("cannot {doing}")]
+    File {
+        /// What was tried.
+        doing: String,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A recorded result has not the form that this program writes.
+    #[error("the recorded result of step `{step}` cannot be read: {reason}")]
+    Unreadable {
+        /// Which step.
+        step: StepKey,
+        /// Why.
+        reason: String,
+    },
+    /// No configured agent has this name.
+    #[error("no agent is called `{name}`")]
+    UnknownAgent {
+        /// The name asked for.
+        name: AgentName,
+        /// The names that exist, for a hint.
+        known: String,
+    },
+    /// An agent cannot be used as it is configured.
+    #[error("{reason}")]
+    UnfitAgent {
+        /// The agent.
+        name: AgentName,
+        /// Why.
+        reason: String,
+    },
+    /// The request cannot be carried out as it stands.
+    #[error("{0}")]
+    Request(String),
+}
+
+impl CaseError {
+    /// Returns the error for a file operation, described as in "cannot …".
+    pub(crate) fn file(doing: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let doing = doing.into();
+        move |source| Self::File { doing, source }
+    }
+}
+
+impl Case {
+    /// Returns a new case. It is stored together with the first thing that happens in it.
+    pub(crate) fn open(
+        ledger: Ledger,
+        holder: Holder,
+        id: CaseId,
+        kind: CaseKind,
+        title: String,
+        request: serde_json::Value,
+        stop: CancellationToken,
+    ) -> Self {
+        let opened = EventKind::CaseOpened {
+            kind,
+            title,
+            request,
+        };
+        let lease = Mutex::new(Tenure {
+            lease: None,
+            waiting: vec![opened],
+        });
+        Self {
+            id,
+            ledger,
+            holder,
+            lease,
+            stop,
+            resumed: false,
+        }
+    }
+
+    /// Takes over a case that nobody works on.
+    pub(crate) async fn resume(
+        ledger: Ledger,
+        holder: Holder,
+        id: CaseId,
+        stop: CancellationToken,
+    ) -> Result<Self, CaseError> {
+        let lease = ledger.store().claim_case(&id, &holder).await?;
+        crashpoint!("case.claim.after");
+        let resumed = EventKind::CaseResumed {
+            holder: format!("{}:{}", holder.host_name(), holder.pid),
+            generation: lease.generation,
+        };
+        let guard = keep_alive(&ledger, &lease);
+        let lease = Mutex::new(Tenure {
+            lease: Some((lease, guard)),
+            waiting: vec![resumed],
+        });
+        Ok(Self {
+            id,
+            ledger,
+            holder,
+            lease,
+            stop,
+            resumed: true,
+        })
+    }
+
+    /// Returns the identity of the case.
+    #[must_use]
+    pub fn id(&self) -> &CaseId {
+        &self.id
+    }
+
+    /// Returns the token that stops all agents of this case.
+    #[must_use]
+    pub fn stop_token(&self) -> &CancellationToken {
+        &self.stop
+    }
+
+    /// Tells whether somebody worked on the case before.
+    pub(crate) fn was_resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// Keeps `event` to be stored together with the next ones.
+    ///
+    /// For facts that matter only with what follows them, so that they cost no commit of their own.
+    pub(crate) async fn note(&self, event: EventKind) {
+        self.lease.lock().await.waiting.push(event);
+    }
+
+    /// Stores `events`, after those that were waiting. They are on disk when this returns.
+    pub(crate) async fn record(
+        &self,
+        events: impl IntoIterator<Item = EventKind>,
+    ) -> Result<(), CaseError> {
+        let mut tenure = self.lease.lock().await;
+        tenure.waiting.extend(events);
+        if tenure.waiting.is_empty() {
+            return Ok(());
+        }
+        let batch = std::mem::take(&mut tenure.waiting);
+        if let Some((lease, _)) = &tenure.lease {
+            self.ledger.append(lease, batch).await?;
+        } else {
+            let lease = self.ledger.open_case(&self.id, &self.holder, batch).await?;
+            let guard = keep_alive(&self.ledger, &lease);
+            tenure.lease = Some((lease, guard));
+        }
+        Ok(())
+    }
+
+    /// Returns the result of the step `key`, doing `work` only if no earlier run of the case did.
+    ///
+    /// Work that ends in nothing leaves the step unfinished: whoever resumes the case tries again.
+    pub(crate) async fn step_if_answered<T, W>(
+        &self,
+        key: &StepKey,
+        work: W,
+    ) -> Result<Option<T>, CaseError>
+    where
+        T: Serialize + DeserializeOwned,
+        W: Future<Output = Result<Option<T>, CaseError>>,
+    {
+        let unreadable = |error: serde_json::Error| CaseError::Unreadable {
+            step: key.clone(),
+            reason: error.to_string(),
+        };
+        if let Some(output) = self.finished(key).await? {
+            return serde_json::from_value(output).map_err(unreadable);
+        }
+        self.note(EventKind::StepStarted { step: key.clone() })
+            .await;
+        let Some(result) = work.await? else {
+            return Ok(None);
+        };
+        let output = serde_json::to_value(&result).map_err(unreadable)?;
+        crashpoint!("case.step.finish.before");
+        self.record([EventKind::StepFinished {
+            step: key.clone(),
+            output,
+        }])
+        .await?;
+        crashpoint!("case.step.finish.after");
+        Ok(Some(result))
+    }
+
+    /// Makes a change outside the ledger, once.
+    ///
+    /// `probe` asks the world whether the change is there and returns the evidence; `act` makes it.
+    /// The intent is stored before acting; after a crash the world is asked first.
+    pub(crate) async fn effect<P, A>(
+        &self,
+        key: &EffectKey,
+        what: &str,
+        probe: impl Fn() -> P,
+        act: impl FnOnce() -> A,
+    ) -> Result<String, CaseError>
+    where
+        P: Future<Output = Result<Option<String>, CaseError>>,
+        A: Future<Output = Result<(), CaseError>>,
+    {
+        let state = self.ledger.store().effect(&self.id, key).await?;
+        let evidence = match state {
+            EffectState::Done { evidence } => return Ok(evidence),
+            EffectState::Intended => probe().await?,
+            EffectState::Unknown => {
+                let what = what.to_owned();
+                self.record([EventKind::EffectIntended {
+                    effect: key.clone(),
+                    what,
+                }])
+                .await?;
+                crashpoint!("case.effect.intended");
+                None
+            }
+        };
+        let evidence = match evidence {
+            Some(evidence) => evidence,
+            None => {
+                act().await?;
+                crashpoint!("case.effect.acted");
+                let missing = || CaseError::Request(format!("`{what}` did not take hold"));
+                probe().await?.ok_or_else(missing)?
+            }
+        };
+        let done = EventKind::EffectDone {
+            effect: key.clone(),
+            evidence: evidence.clone(),
+        };
+        self.record([done]).await?;
+        crashpoint!("case.effect.done");
+        Ok(evidence)
+    }
+
+    /// Ends the case; the ledger takes its lease back.
+    pub(crate) async fn close(self, outcome: Outcome) -> Result<(), CaseError> {
+        crashpoint!("case.close.before");
+        self.record([EventKind::CaseClosed { outcome }]).await?;
+        crashpoint!("case.close.after");
+        Ok(())
+    }
+
+    /// Lets the case wait, to be resumed by whoever comes; the ledger takes its lease back.
+    pub(crate) async fn park(self, why: Pause, until: Option<Timestamp>) -> Result<(), CaseError> {
+        self.record([EventKind::CaseParked { why, until }]).await
+    }
+
+    async fn finished(&self, key: &StepKey) -> Result<Option<serde_json::Value>, CaseError> {
+        if self.lease.lock().await.lease.is_none() {
+            // Nothing of a case that is not yet stored can be finished.
+            return Ok(None);
+        }
+        Ok(self.ledger.store().step(&self.id, key).await?)
+    }
+}
+
+/// Renews `lease` until the returned guard is dropped.
+fn keep_alive(ledger: &Ledger, lease: &Lease) -> DropGuard {
+    let token = CancellationToken::new();
+    let (ledger, lease, stopped) = (ledger.clone(), lease.clone(), token.clone());
+    tokio::spawn(async move {
+        while stopped
+            .run_until_cancelled(tokio::time::sleep(HEARTBEAT))
+            .await
+            .is_some()
+        {
+            if let Err(error) = ledger.store().renew(&lease).await {
+                // Writes will fail by their generation if the case was really taken over.
+                tracing::warn!(%error, case = %lease.case, "cannot renew the lease");
+            }
+        }
+    });
+    token.drop_guard()
+}

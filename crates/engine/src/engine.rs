@@ -1,0 +1,130 @@
+//! The engine: settings, ledger and agents put together.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tokio_util::sync::CancellationToken;
+use tribunal_agents::Reply;
+use tribunal_core::case::{CaseKind, CaseState, Outcome};
+use tribunal_core::ids::{AgentName, CaseId, RunId};
+use tribunal_core::outage::RetryPolicy;
+use tribunal_core::secret::Redactor;
+use tribunal_store::{CaseRecord, Holder};
+
+use crate::ask::AskReport;
+use crate::budget::Caps;
+use crate::call::Seat;
+use crate::case::{Case, CaseError};
+use crate::files::LedgerDir;
+use crate::ledger::Ledger;
+
+/// Core, agents and store brought together. Everything that acts goes through here.
+pub struct Engine {
+    pub(crate) ledger: Ledger,
+    pub(crate) dir: LedgerDir,
+    pub(crate) holder: Holder,
+    pub(crate) seats: BTreeMap<AgentName, Result<Seat, String>>,
+    pub(crate) caps: Caps,
+    pub(crate) retry: RetryPolicy,
+    pub(crate) redactor: Redactor,
+    pub(crate) stop: CancellationToken,
+}
+
+/// What came of going on with a case.
+#[derive(Debug)]
+pub enum Resumed {
+    /// It had ended well before; nothing was done.
+    AlreadyCompleted(CaseId),
+    /// It was a case of prompts.
+    Ask(AskReport),
+}
+
+impl Engine {
+    /// Returns the ledger, for listening and for questions.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Returns where the ledger lies.
+    #[must_use]
+    pub fn dir(&self) -> &LedgerDir {
+        &self.dir
+    }
+
+    /// Returns the token that stops all work at the next safe point; cases stay resumable.
+    #[must_use]
+    pub fn stop_token(&self) -> &CancellationToken {
+        &self.stop
+    }
+
+    /// Goes on with a case that was interrupted, parked, or ended without all of its answers.
+    pub async fn resume(&self, record: &CaseRecord) -> Result<Resumed, CaseError> {
+        if record.state == CaseState::Closed(Outcome::Completed) {
+            return Ok(Resumed::AlreadyCompleted(record.id.clone()));
+        }
+        let (ledger, holder) = (self.ledger.clone(), self.holder.clone());
+        let case = Case::resume(ledger, holder, record.id.clone(), self.stop.clone()).await?;
+        match record.kind {
+            CaseKind::Ask => Ok(Resumed::Ask(
+                self.resume_ask(case, record.request.clone()).await?,
+            )),
+        }
+    }
+
+    /// Returns the newest case that is neither completed nor being worked on.
+    pub async fn newest_unfinished(&self) -> Result<Option<CaseRecord>, CaseError> {
+        let recent = self.ledger.store().recent_cases(200).await?;
+        let unfinished =
+            |case: &CaseRecord| !case.owned && case.state != CaseState::Closed(Outcome::Completed);
+        Ok(recent.into_iter().find(unfinished))
+    }
+
+    /// Returns the version of an agent's program, or why it cannot be had.
+    pub async fn version_of(&self, agent: &AgentName) -> Result<Option<String>, String> {
+        let seat = self.seat(agent).map_err(|error| error.to_string())?;
+        seat.agent.version().await.map_err(|error| error.message)
+    }
+
+    /// Returns the reply that a run left in its files.
+    pub fn reply_of(&self, run: &RunId) -> Result<Reply, CaseError> {
+        read_reply(&self.dir.run(run))
+            .map_err(CaseError::file(format!("read the reply of run {run}")))
+    }
+
+    pub(crate) fn new_case(
+        &self,
+        kind: CaseKind,
+        title: String,
+        request: serde_json::Value,
+    ) -> Case {
+        let id = CaseId::from_bits(crate::random_bits());
+        let title = self.redactor.redact(&title);
+        let (ledger, holder) = (self.ledger.clone(), self.holder.clone());
+        Case::open(ledger, holder, id, kind, title, request, self.stop.clone())
+    }
+
+    pub(crate) fn seat(&self, agent: &AgentName) -> Result<Seat, CaseError> {
+        let known = || {
+            let names: Vec<_> = self.seats.keys().map(AgentName::as_str).collect();
+            CaseError::UnknownAgent {
+                name: agent.clone(),
+                known: names.join(", "),
+            }
+        };
+        let unfit = |reason: String| CaseError::UnfitAgent {
+            name: agent.clone(),
+            reason,
+        };
+        self.seats
+            .get(agent)
+            .cloned()
+            .ok_or_else(known)?
+            .map_err(unfit)
+    }
+}
+
+fn read_reply(run_dir: &Path) -> std::io::Result<Reply> {
+    let bytes = std::fs::read(run_dir.join("reply.json"))?;
+    serde_json::from_slice(&bytes).map_err(std::io::Error::from)
+}

@@ -1,0 +1,202 @@
+//! Files of the ledger: private, written whole or not at all.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use tribunal_core::ids::{AgentName, CaseId, RunId};
+
+/// Whether a file must survive a power cut the moment its writing returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// Survives the death of the process.
+    Process,
+    /// Survives the death of the machine.
+    Machine,
+}
+
+/// The directory of a ledger and the names of what lies in it.
+#[derive(Debug, Clone)]
+pub struct LedgerDir {
+    root: PathBuf,
+}
+
+impl LedgerDir {
+    /// Makes the directory if it is missing. It tells git to ignore itself.
+    pub fn create(root: PathBuf) -> io::Result<Self> {
+        create_private_dir(&root)?;
+        let ignore = root.join(".gitignore");
+        if !ignore.exists() {
+            write_private(&ignore, b"*\n", Durability::Process)?;
+        }
+        Ok(Self { root })
+    }
+
+    /// Returns the directory itself.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns the database file.
+    #[must_use]
+    pub fn database(&self) -> PathBuf {
+        self.root.join("ledger.db")
+    }
+
+    /// Returns where the files of one run lie.
+    #[must_use]
+    pub fn run(&self, run: &RunId) -> PathBuf {
+        self.runs().join(run.as_str())
+    }
+
+    /// Returns where the files of all runs lie.
+    #[must_use]
+    pub fn runs(&self) -> PathBuf {
+        self.root.join("runs")
+    }
+
+    /// Returns the isolated home directory of one agent.
+    #[must_use]
+    pub fn home(&self, agent: &AgentName) -> PathBuf {
+        self.homes().join(agent.as_str())
+    }
+
+    /// Returns where the isolated home directories lie.
+    #[must_use]
+    pub fn homes(&self) -> PathBuf {
+        self.root.join("homes")
+    }
+
+    /// Returns an empty directory in which the agents of a case may work.
+    pub fn workplace(&self, case: &CaseId) -> io::Result<PathBuf> {
+        let path = self.root.join("work").join(case.as_str());
+        create_private_dir(&path)?;
+        Ok(path)
+    }
+
+    /// Stores `bytes` under their hash, which is returned.
+    pub fn put_blob(&self, bytes: &[u8]) -> io::Result<String> {
+        let hash = hash_of(bytes);
+        let path = self.blob(&hash);
+        if !path.exists() {
+            create_private_dir(path.parent().unwrap_or(&self.root))?;
+            write_private(&path, bytes, Durability::Process)?;
+        }
+        Ok(hash)
+    }
+
+    /// Returns the bytes stored under `hash`, after checking that they are still those.
+    pub fn get_blob(&self, hash: &str) -> io::Result<Vec<u8>> {
+        let bytes = fs::read(self.blob(hash))?;
+        if hash_of(&bytes) == hash {
+            return Ok(bytes);
+        }
+        let text = format!("the stored text {hash} was changed");
+        Err(io::Error::new(io::ErrorKind::InvalidData, text))
+    }
+
+    fn blob(&self, hash: &str) -> PathBuf {
+        self.root.join("blobs").join(hash)
+    }
+}
+
+/// Returns the hash by which contents are known in the ledger.
+#[must_use]
+pub fn hash_of(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+/// Makes a directory and its parents, readable by the user alone.
+pub fn create_private_dir(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Writes a private file: a reader sees the old contents or the new, never a part.
+pub fn write_private(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
+    write_atomically(path, bytes, 0o600, durability)
+}
+
+/// Writes a file for the user, who decides by umask who else may read it.
+pub fn write_shared(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_atomically(path, bytes, 0o666, Durability::Machine)
+}
+
+fn write_atomically(
+    path: &Path,
+    bytes: &[u8],
+    mode: u32,
+    durability: Durability,
+) -> io::Result<()> {
+    let parent = path.parent().unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = parent.join(format!(".{name}.{}", uuid::Uuid::new_v4().simple()));
+    let written = write_new(&temporary, bytes, mode, durability).and_then(|()| {
+        tribunal_store::crashpoint!("files.rename.before");
+        fs::rename(&temporary, path)
+    });
+    if written.is_err() {
+        // Best effort: the error that matters is the one we return.
+        let _ = fs::remove_file(&temporary);
+    }
+    written?;
+    tribunal_store::crashpoint!("files.rename.after");
+    if durability == Durability::Machine {
+        File::open(parent)?.sync_all()?;
+    }
+    Ok(())
+}
+
+fn write_new(path: &Path, bytes: &[u8], mode: u32, durability: Durability) -> io::Result<()> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(path)?;
+    file.write_all(bytes)?;
+    if durability == Durability::Machine {
+        file.sync_all()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn files_and_directories_are_private_whatever_the_umask() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = LedgerDir::create(temp.path().join("a/ledger")).unwrap();
+        let hash = dir.put_blob(b"text").unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(dir.root()), 0o700);
+        assert_eq!(mode(&dir.blob(&hash)), 0o600);
+    }
+
+    #[test]
+    fn a_changed_blob_is_noticed() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = LedgerDir::create(temp.path().to_owned()).unwrap();
+        let hash = dir.put_blob(b"text").unwrap();
+        assert_eq!(dir.get_blob(&hash).unwrap(), b"text");
+        fs::write(dir.blob(&hash), b"other").unwrap();
+        assert!(dir.get_blob(&hash).is_err());
+    }
+
+    #[test]
+    fn an_overwritten_file_leaves_no_temporary_behind() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("x");
+        write_private(&path, b"1", Durability::Process).unwrap();
+        write_private(&path, b"2", Durability::Machine).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"2");
+        assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,183 @@
+//! Doing a recorded case again, offline: the same request, answered from the record.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tribunal_agents::spec::Recording;
+use tribunal_agents::{Agent, AgentError, Profile, replay::ReplayAgent};
+use tribunal_core::case::{CaseKind, CaseState};
+use tribunal_core::event::RunResult;
+use tribunal_core::ids::AgentName;
+use tribunal_core::outage::RetryPolicy;
+use tribunal_core::secret::Redactor;
+use tribunal_store::{CaseRecord, Store};
+
+use crate::Engine;
+use crate::ask::AskReport;
+use crate::assemble::{Parts, open_store};
+use crate::budget::Caps;
+use crate::call::Seat;
+use crate::case::CaseError;
+use crate::export::{Exported, ExportedRun};
+use crate::files::LedgerDir;
+
+/// A temporary ledger and the recorded agents, ready to play a case again.
+pub struct Stage {
+    engine: Engine,
+    exported: Exported,
+    /// Removed when the stage is dropped.
+    _temporary: tempfile::TempDir,
+}
+
+/// What a replay showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Replayed {
+    /// The same answers and the same end.
+    Same,
+    /// What came out differently, one sentence each.
+    Different(Vec<String>),
+}
+
+impl Stage {
+    /// Prepares the replay of `case` out of its ledger.
+    pub async fn set(
+        store: &dyn Store,
+        dir: &LedgerDir,
+        case: &CaseRecord,
+    ) -> Result<Self, CaseError> {
+        let exported = Exported::read(store, dir, case).await?;
+        let temporary = tempfile::tempdir().map_err(CaseError::file("make a temporary ledger"))?;
+        let copy = LedgerDir::create(temporary.path().join("ledger"))
+            .map_err(CaseError::file("make a temporary ledger"))?;
+        let parts = Parts {
+            store: open_store(&copy).await?,
+            dir: copy,
+            seats: recorded_seats(&exported.runs),
+            caps: Caps::default(),
+            // Failures were recorded as they came; waiting for them again would teach nothing.
+            retry: RetryPolicy {
+                attempts: 1,
+                base_ms: 0,
+                patience_ms: 0,
+            },
+            redactor: Redactor::default(),
+        };
+        let engine = Engine::assemble(parts)?;
+        copy_blobs(dir, engine.dir()).map_err(CaseError::file("copy the recorded prompts"))?;
+        Ok(Self {
+            engine,
+            exported,
+            _temporary: temporary,
+        })
+    }
+
+    /// Returns the engine on stage, for listening.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Plays the case and compares it with the record.
+    pub async fn play(&self) -> Result<Replayed, CaseError> {
+        let record = &self.exported.case;
+        let differences = match record.kind {
+            CaseKind::Ask => {
+                let report = self.engine.replay_ask(record).await?;
+                self.compare_ask(&report)
+            }
+        };
+        self.engine.close().await;
+        Ok(if differences.is_empty() {
+            Replayed::Same
+        } else {
+            Replayed::Different(differences)
+        })
+    }
+
+    fn compare_ask(&self, report: &AskReport) -> Vec<String> {
+        let mut differences = Vec::new();
+        let now: BTreeMap<_, _> = report
+            .answers
+            .iter()
+            .filter_map(|answer| Some((format!("ask {}", answer.id), answer.result.as_ref().ok()?)))
+            .collect();
+        for run in &self.exported.runs {
+            let Some(then) = &run.reply else { continue };
+            let step = run.record.step.as_str();
+            match now.get(step) {
+                None => differences.push(format!("`{step}` is not answered any more")),
+                Some((_, reply)) if reply.text != then.text => {
+                    differences.push(format!("`{step}` is answered differently"));
+                }
+                Some(_) => {}
+            }
+        }
+        let ended = matches!(self.exported.case.state, CaseState::Closed(_));
+        if ended && report.state != self.exported.case.state {
+            differences.push("the case ends differently".to_owned());
+        }
+        differences
+    }
+}
+
+/// Returns a seat for every agent of the record, answering from it.
+fn recorded_seats(runs: &[ExportedRun]) -> BTreeMap<AgentName, Result<Seat, String>> {
+    let mut by_agent: BTreeMap<AgentName, Vec<Recording>> = BTreeMap::new();
+    for recording in recordings(runs) {
+        by_agent
+            .entry(recording.agent.clone())
+            .or_default()
+            .push(recording);
+    }
+    // An agent whose every run was cut off has nothing to say, but a seat all the same.
+    for run in runs {
+        by_agent.entry(run.record.agent.clone()).or_default();
+    }
+    let seat = |(name, recordings): (AgentName, Vec<Recording>)| {
+        let provider = "replay".to_owned();
+        let profile = Profile {
+            name: name.clone(),
+            family: provider.clone(),
+            provider,
+            model: None,
+        };
+        let agent: Arc<dyn Agent> = Arc::new(ReplayAgent::new(profile, recordings));
+        (name, Ok(Seat::plain(agent)))
+    };
+    by_agent.into_iter().map(seat).collect()
+}
+
+/// Returns what was asked and answered. Of a step's runs the last one decided; those before it
+/// failed and are not played again.
+pub(crate) fn recordings(runs: &[ExportedRun]) -> Vec<Recording> {
+    let decisive: BTreeMap<_, _> = runs.iter().map(|run| (&run.record.step, run)).collect();
+    let recording = |run: &ExportedRun| {
+        let agent = run.record.agent.clone();
+        Some(Recording {
+            agent,
+            prompt: run.prompt.clone()?,
+            result: recorded_result(run)?,
+        })
+    };
+    decisive.into_values().filter_map(recording).collect()
+}
+
+fn recorded_result(run: &ExportedRun) -> Option<Result<tribunal_agents::Reply, AgentError>> {
+    match run.record.result.as_ref()? {
+        RunResult::Answered { .. } => Some(Ok(run.reply.clone()?)),
+        RunResult::Failed { class, message } => Some(Err(AgentError::new(*class, message.clone()))),
+        RunResult::Abandoned => None,
+    }
+}
+
+fn copy_blobs(from: &LedgerDir, to: &LedgerDir) -> std::io::Result<()> {
+    let blobs = from.root().join("blobs");
+    if !blobs.is_dir() {
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(blobs)? {
+        let bytes = std::fs::read(entry?.path())?;
+        to.put_blob(&bytes)?;
+    }
+    Ok(())
+}
