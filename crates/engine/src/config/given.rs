@@ -65,7 +65,7 @@ fn key_of(name: &str, tree: &Node, mark: &Mark) -> Result<Option<Key>, ConfigErr
             .strip_prefix(*known)
             .is_some_and(|rest| rest.starts_with('_'))
     };
-    if Settings::KEYS.iter().any(|known| meant(known)) {
+    if Settings::KEYS.iter().any(meant) {
         let known: Vec<_> = schema::known_keys()
             .iter()
             .map(|key| variable_of(key))

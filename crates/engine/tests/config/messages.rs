@@ -1,0 +1,388 @@
+//! Bad configs get one sentence: where, what, what was expected, what was probably meant.
+
+use super::World;
+
+/// Checks that the project config `text` is refused with `message`, which begins with the place.
+#[track_caller]
+fn refuses(text: impl AsRef<[u8]>, message: &str) {
+    let complaint = World::new().project(text).complaint();
+    assert_eq!(complaint, format!(".tribunal/config.yml:{message}"));
+}
+
+#[test]
+fn unknown_keys_are_refused_with_a_suggestion() {
+    refuses(
+        "reviw:\n  x: 1\n",
+        "1:1: there is no key `reviw`; did you mean `review`?",
+    );
+    refuses(
+        "review:\n  on_dispute:\n    defualt: judge\n",
+        "3:5: in `review.on_dispute`, there is no key `defualt`; did you mean `default`?",
+    );
+    refuses(
+        "review:\n  zzzzz: 1\n",
+        "2:3: in `review`, there is no key `zzzzz`; \
+         known here: `opinions`, `issues`, `on_dispute`, `judge`",
+    );
+    refuses(
+        "agents:\n- name: ann\n  limits: {wal: 5m}\n",
+        "3:12: in `agents.ann.limits`, there is no key `wal`; did you mean `wall`?",
+    );
+    refuses(
+        "providers:\n  antropic: {concurrency: 1}\n",
+        "2:3: there is no provider `antropic`; did you mean `anthropic`?",
+    );
+}
+
+#[test]
+fn wrong_types_are_refused() {
+    for (text, message) in [
+        ("review: 5\n", "1:9: `review` must be a mapping, not `5`"),
+        (
+            "review:\n  on_dispute:\n    prompt_user: maybe\n",
+            "3:18: `review.on_dispute.prompt_user` must be `true` or `false`, not `maybe`",
+        ),
+        (
+            "disputes:\n  timeout_days: soon\n",
+            "2:17: `disputes.timeout_days` must be a whole number, not `soon`",
+        ),
+        (
+            "disputes:\n  timeout_days: -1\n",
+            "2:17: `disputes.timeout_days` must be a whole number from 0 to 4294967295, not `-1`",
+        ),
+        (
+            "disputes:\n  timeout_days:\n",
+            "2:15: `disputes.timeout_days` must be a whole number, not empty",
+        ),
+        (
+            "- a\n",
+            "1:1: the config must be a mapping of settings such as `review:`",
+        ),
+        (
+            "agents:\n  ann:\n    command: claude\n",
+            "2:3: `agents` must be a list; begin each agent with `- name: …`",
+        ),
+        (
+            "agents: [ann]\n",
+            "1:10: each entry of `agents` must be a mapping with a name; \
+             write `- name: …` with its keys below",
+        ),
+        (
+            "agents:\n- name: ann\n  command: []\n",
+            "3:12: `agents.ann.command` must be a program with arguments, as text or as a list of \
+             texts, not an empty one",
+        ),
+        (
+            "agents:\n- name: ann\n  command: 'a \"b'\n",
+            "3:12: `agents.ann.command` must be a program with arguments, as text or as a list of \
+             texts, not `a \"b`",
+        ),
+    ] {
+        refuses(text, message);
+    }
+}
+
+#[test]
+fn unknown_words_are_refused_with_the_known_ones() {
+    let roles = "`coder`, `reviewer`, `judge`, `arbiter`, `contestant`";
+    refuses(
+        "review:\n  on_dispute:\n    default: jugde\n",
+        "3:14: `review.on_dispute.default` must be one of `judge`, `human`, `discard`, \
+         not `jugde`; did you mean `judge`?",
+    );
+    refuses(
+        "review:\n  judge:\n    escalate_to: robot\n",
+        "3:18: `review.judge.escalate_to` must be `human`, not `robot`",
+    );
+    refuses(
+        "agents:\n- name: ann\n  role: coderr\n",
+        &format!(
+            "3:9: `agents.ann.role` must be one of {roles}, not `coderr`; did you mean `coder`?"
+        ),
+    );
+    refuses(
+        "agents:\n- name: ann\n  role: [coder, jduge]\n",
+        &format!(
+            "3:17: `agents.ann.role` must be one of {roles}, not `jduge`; did you mean `judge`?"
+        ),
+    );
+    refuses(
+        "review:\n  issues:\n    mandatory: [HGIH]\n",
+        "3:17: `review.issues.mandatory` must be one of `MUST`, `SHOULD`, `CRITICAL`, `HIGH`, \
+         `MEDIUM`, `LOW`, not `HGIH`; did you mean `HIGH`?",
+    );
+}
+
+#[test]
+fn bad_durations_sizes_and_amounts_are_refused() {
+    for (text, message) in [
+        (
+            "limits:\n  wall: 5x\n",
+            "2:9: `limits.wall` must be a duration such as `30s`, `5m` or `1h30m`, or a whole \
+             number of seconds, not `5x`",
+        ),
+        (
+            "limits:\n  wall: 0\n",
+            "2:9: `limits.wall` must be longer than zero",
+        ),
+        (
+            "limits:\n  output: big\n",
+            "2:11: `limits.output` must be a size such as `64MiB` or `500KB`, or a whole number of \
+             bytes, not `big`",
+        ),
+        (
+            "budget:\n  per_day: -3\n",
+            "2:12: `budget.per_day` must be an amount in US dollars such as `2.50`, not `-3`",
+        ),
+        (
+            "arbiter:\n  temperature: 3\n",
+            "2:16: `arbiter.temperature` must be a number from 0 to 2, not `3`",
+        ),
+        (
+            "budget:\n  per_day: .inf\n",
+            "2:12: a number is infinite or not a number; quote it if it is a text",
+        ),
+        (
+            "providers:\n  claude: {concurrency: 0}\n",
+            "2:25: `providers.claude.concurrency` must be at least 1, not `0`",
+        ),
+        (
+            "retry:\n  attempts: 21\n",
+            "2:13: `retry.attempts` must be at most 20, not `21`",
+        ),
+    ] {
+        refuses(text, message);
+    }
+}
+
+#[test]
+fn agents_are_whole_and_reached_in_one_way() {
+    let twice = "- name: ann\n  command: claude\n  role: coder\n".repeat(2);
+    refuses(
+        format!("agents:\n{twice}"),
+        "5:9: the agent `ann` is defined twice, here and in line 2; rename or remove one of them",
+    );
+    for (agent, message) in [
+        (
+            "command: claude",
+            "2:3: this agent has no `name`; give it a `name`",
+        ),
+        (
+            "name: a b",
+            "2:9: \"a b\" is not a valid agent name: it must start with a letter or digit and hold \
+             at most 64 letters, digits, `-`, `_`, `.`, `:`",
+        ),
+        (
+            "name: ann\n  command: claude",
+            "2:9: the agent `ann` has no `role`; \
+             add `role: reviewer`, or `coder`, `judge`, `arbiter`, `contestant`",
+        ),
+        (
+            "name: ann\n  role: judge",
+            "2:9: the agent `ann` has neither a `command` nor a `provider`; \
+             add `command: claude`, for example, or `provider: anthropic`",
+        ),
+        (
+            "name: ann\n  role: judge\n  command: claude\n  provider: anthropic",
+            "5:13: the agent `ann` has both a `command` and the provider `anthropic`; \
+             keep one of them",
+        ),
+        (
+            "name: ann\n  role: judge\n  provider: custom",
+            "4:13: the agent `ann` is `custom` but has no `command`; name the program to start",
+        ),
+        (
+            "name: ann\n  role: judge\n  provider: scripted",
+            "2:9: the agent `ann` is `scripted` but has no `script`; add it",
+        ),
+        (
+            "name: ann\n  role: judge\n  provider: anthropic\n  case: c-12345678",
+            "5:9: `agents.ann.case` is only for `provider: replay`; remove one of them",
+        ),
+        (
+            "name: ann\n  role: judge\n  provider: anthropic\n  model: --yolo",
+            "5:10: `agents.ann.model` must be a name without spaces or a leading dash",
+        ),
+    ] {
+        refuses(format!("agents:\n- {agent}\n"), message);
+    }
+}
+
+#[test]
+fn settings_that_contradict_each_other_are_refused() {
+    for (text, message) in [
+        (
+            "disputes:\n  alert_on_stale: webhook\n",
+            "2:19: `disputes.alert_on_stale` is `webhook` but there is no address; \
+             set `disputes.webhook`",
+        ),
+        (
+            "review:\n  issues:\n    mandatory: [HIGH]\n    optional: [HIGH, LOW]\n",
+            "4:15: `HIGH` is both mandatory and optional in `review.issues`; keep it in one list",
+        ),
+        (
+            "arbiter:\n  agent: ann\n",
+            "2:10: `arbiter.agent` names `ann`, but there is no such agent",
+        ),
+        (
+            "arbiter:\n  provider: scripted\n",
+            "2:13: `arbiter.provider` cannot be `scripted`, which needs more than a name; \
+             define an agent with `role: arbiter` and name it with `arbiter.agent`",
+        ),
+    ] {
+        refuses(text, message);
+    }
+}
+
+#[test]
+fn keys_do_not_belong_into_config_and_are_not_repeated() {
+    refuses(
+        "agents:\n- name: ann\n  api_key: sk-canary\n",
+        "3:3: in `agents.ann`, there is no key `api_key`, because keys are never kept in config; \
+         name the variable that holds it with `api_key_env`",
+    );
+    refuses(
+        "agents:\n- name: ann\n  role: judge\n  provider: anthropic\n  api_key_env: sk-canary\n",
+        "5:16: `agents.ann.api_key_env` must be the name of a variable; \
+         keys are never kept in config; put the key into a variable and name that here",
+    );
+    refuses(
+        "disputes:\n  webhook: https://user:sk-canary@host/x\n",
+        "2:12: `disputes.webhook` must not carry a name or password; use `api_key_env` for keys",
+    );
+}
+
+#[test]
+fn addresses_are_of_the_web() {
+    for url in ["file:///etc/passwd", "host/x", "https://", "http://a b"] {
+        refuses(
+            format!("disputes:\n  webhook: '{url}'\n"),
+            "2:12: `disputes.webhook` must be an address that begins with `https://` or `http://`",
+        );
+    }
+}
+
+#[test]
+fn damaged_yaml_is_refused_with_its_place() {
+    let check = "check the indentation, quotes and brackets around here";
+    for (text, message) in [
+        (
+            "review: {}\nreview: {}\n",
+            "2:1: the key `review` stands here a second time; keep one of them".to_owned(),
+        ),
+        (
+            "disputes:\n  timeoutDays: 1\n  timeout_days: 2\n",
+            "3:3: `timeout_days` stands here a second time, after line 2; keep one of them"
+                .to_owned(),
+        ),
+        (
+            "review:\n\tjudge: 1\n",
+            "2:2: a line is indented with a tab, which YAML does not allow; indent with spaces"
+                .to_owned(),
+        ),
+        (
+            "review:\n  a: b: c\n",
+            format!(
+                "2:7: this is not valid YAML: mapping values are not allowed in this context; {check}"
+            ),
+        ),
+        (
+            "review: {}\n---\nreview: {}\n",
+            "3:1: a second document begins here, but a config is one document; \
+             remove the `---` line"
+                .to_owned(),
+        ),
+        (
+            "review: !!python/object x\n",
+            "1:25: a tag stands here, but settings are plain values; remove the `!…`".to_owned(),
+        ),
+        (
+            "review: *nope\n",
+            format!("1:9: this is not valid YAML: alias references unknown anchor; {check}"),
+        ),
+    ] {
+        refuses(text, &message);
+    }
+}
+
+#[test]
+fn hostile_sizes_are_refused_quickly() {
+    let start = std::time::Instant::now();
+    let mut bomb = "a: &a [x,x,x,x,x,x,x,x,x]\n".to_owned();
+    for (inner, outer) in ('a'..'i').zip('b'..='i') {
+        let aliases = vec![format!("*{inner}"); 9].join(",");
+        bomb += &format!("{outer}: &{outer} [{aliases}]\n");
+    }
+    refuses(
+        bomb,
+        "5:11: aliases or sheer number make the config larger than any sensible one; \
+         write the values out",
+    );
+    let too_deep = "values are nested deeper here than any setting is; \
+                    check the brackets and the indentation";
+    refuses(
+        format!("review: {}", "[".repeat(5_000)),
+        &format!("1:264: {too_deep}"),
+    );
+    let staircase: String = (0..200).map(|depth| " ".repeat(depth) + "a:\n").collect();
+    refuses(staircase, &format!("33:33: {too_deep}"));
+    refuses(
+        vec![b'#'; 10_000_000],
+        "1:1: the config is larger than 1 MiB; is this the right file?",
+    );
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}
+
+#[test]
+fn other_encodings_are_named() {
+    let utf16 = "1:1: the config must be in UTF-8, but looks like UTF-16; save it as UTF-8";
+    refuses([0xff, 0xfe, b'a', 0, b':', 0], utf16);
+    refuses([b'a', 0, b':', 0], utf16);
+    refuses(
+        b"review:\n  \xc3\xa4: \xff\n",
+        "2:6: the config must be in UTF-8, but a byte here is not; save it as UTF-8",
+    );
+}
+
+#[test]
+fn a_directory_or_pipe_is_not_a_config() {
+    let world = World::new();
+    std::fs::create_dir(world.project_file()).unwrap();
+    assert_eq!(
+        world.complaint(),
+        ".tribunal/config.yml:1:1: the config must be a regular file"
+    );
+}
+
+#[test]
+fn variables_and_flags_are_named_as_the_place() {
+    let complaint = |name, value| World::new().env(name, value).complaint();
+    assert_eq!(
+        complaint("TRIBUNAL_REVIEW__ON_DISPUTE__DEFAULT", "jugde"),
+        "TRIBUNAL_REVIEW__ON_DISPUTE__DEFAULT: `review.on_dispute.default` must be one of \
+         `judge`, `human`, `discard`, not `jugde`; did you mean `judge`?"
+    );
+    assert_eq!(
+        complaint("TRIBUNAL_REVIEW_ON_DISPUTE_DEFAULT", "judge"),
+        "TRIBUNAL_REVIEW_ON_DISPUTE_DEFAULT: this variable looks like a setting but names none; \
+         did you mean `TRIBUNAL_REVIEW__ON_DISPUTE__DEFAULT`?"
+    );
+    assert_eq!(
+        complaint("TRIBUNAL_REVIEW__ON_DISPUT__DEFAULT", "judge"),
+        "TRIBUNAL_REVIEW__ON_DISPUT__DEFAULT: in `review`, there is no key `on_disput`; \
+         did you mean `on_dispute`?"
+    );
+    assert_eq!(
+        complaint("TRIBUNAL_AGENTS__NOBODY__MODEL", "x"),
+        "TRIBUNAL_AGENTS__NOBODY__MODEL: there is no agent `nobody`"
+    );
+    let complaint = |given| World::new().set(given).complaint();
+    assert_eq!(
+        complaint("retry.attempts"),
+        "--set retry.attempts: a value is missing; write `--set key=value`"
+    );
+    assert_eq!(
+        complaint("retry.attempst=3"),
+        "--set retry.attempst: in `retry`, there is no key `attempst`; did you mean `attempts`?"
+    );
+}
