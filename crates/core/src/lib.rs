@@ -5,10 +5,14 @@
 
 pub mod agent;
 pub mod case;
+pub mod consensus;
 pub mod event;
+pub mod finding;
 pub mod ids;
 pub mod money;
 pub mod outage;
+pub mod review;
+pub mod scale;
 pub mod secret;
 pub mod text;
 pub mod time;

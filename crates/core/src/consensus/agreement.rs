@@ -1,0 +1,37 @@
+//! Phase 2: two or more voices say the same.
+
+use super::draft::Draft;
+use super::outcome::{Agreement, Kind};
+use super::trace::Step;
+use crate::scale::Severity;
+
+/// Takes the highest confidence, adds the boost once, and takes the median severity.
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    draft.kind = Kind::Agreed;
+    draft.agreement = level(draft);
+    draft.severity = median(draft);
+    draft.open_trace(Step::Highest, draft.voices[0].speaker);
+    draft.trace.push(Step::Agreement, boost(draft));
+}
+
+/// Returns how much agreement two or more voices are.
+pub(super) fn level(draft: &Draft<'_>) -> Agreement {
+    if draft.voices.len() >= draft.docket.panel_families {
+        Agreement::Unanimous
+    } else {
+        Agreement::Majority
+    }
+}
+
+/// Returns the median severity of the voices.
+pub(super) fn median(draft: &Draft<'_>) -> Severity {
+    let speakers = draft.voices.iter().map(|voice| voice.speaker);
+    let mut levels: Vec<Severity> = speakers.map(|one| draft.severity_of(one)).collect();
+    Severity::median(&mut levels).unwrap_or(draft.severity)
+}
+
+fn boost(draft: &Draft<'_>) -> i32 {
+    let rules = &draft.docket.policy.agreement;
+    let voices = i32::try_from(draft.voices.len()).unwrap_or(i32::MAX);
+    rules.per_voice.saturating_mul(voices).min(rules.most)
+}

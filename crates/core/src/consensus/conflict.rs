@@ -1,0 +1,158 @@
+//! Phase 3: voices that contradict each other, settled by the quality of their evidence.
+
+use super::draft::{Draft, Voice};
+use super::evidence::{Evidence, quality_of_reasoning};
+use super::outcome::{Agreement, Conflict, Kind, Note};
+use super::terms::normalized_title;
+use super::trace::Step;
+use super::{agreement, unique};
+use crate::review::Plea;
+
+/// Returns what the voices of a group contradict each other about, if they do.
+pub(super) fn detect(draft: &Draft<'_>) -> Option<Conflict> {
+    let rules = &draft.docket.policy.conflict;
+    let voices = &draft.voices;
+    if voices.len() > 1 {
+        let near = |a: &Voice, b: &Voice| {
+            let (a, b) = (draft.severity_of(a.speaker), draft.severity_of(b.speaker));
+            a.distance(b) < rules.severity_gap
+        };
+        if !any_pair(voices, near) {
+            return Some(Conflict::Severity);
+        }
+        if rules.root_cause && !any_pair(voices, |a, b| same_diagnosis(draft, a, b)) {
+            return Some(Conflict::RootCause);
+        }
+    }
+    let conceded = draft.hearing.plea == Some(Plea::Concede);
+    (!draft.hearing.opposed.is_empty() && !conceded).then_some(Conflict::Validity)
+}
+
+/// Settles the conflict: a clear winner, both partly right, or open.
+pub(super) fn apply(draft: &mut Draft<'_>, about: Conflict) {
+    draft.kind = Kind::Conflicted(about);
+    match about {
+        Conflict::Severity | Conflict::RootCause => between_voices(draft, about),
+        Conflict::Validity => about_validity(draft),
+    }
+}
+
+fn between_voices(draft: &mut Draft<'_>, about: Conflict) {
+    let docket = draft.docket;
+    let rules = &docket.policy.conflict;
+    let quality = |voice: &Voice| Evidence::of(docket.claim(voice.speaker)).quality();
+    let mut sides: Vec<(u8, Voice)> = draft.voices.iter().map(|v| (quality(v), *v)).collect();
+    // The sort is stable, so of equal sides the stronger voice stays in front.
+    sides.sort_by_key(|(quality, _)| std::cmp::Reverse(*quality));
+    let (best, second) = (sides[0].0, sides[1].0);
+    if best >= second.saturating_add(rules.clear_margin) {
+        let winner = sides[0].1;
+        let losers = sides[1..].iter();
+        let dissent = losers.map(|(_, voice)| docket.families[usize::from(voice.family)].clone());
+        draft.notes.push(Note::ConflictWon {
+            about,
+            dissent: dissent.collect(),
+        });
+        draft.voices = sides.iter().map(|(_, voice)| *voice).collect();
+        draft.agreement = Agreement::Resolved;
+        draft.severity = draft.severity_of(winner.speaker);
+        draft.open_trace(Step::Winner, winner.speaker);
+        draft.trace.push(Step::ConflictWon, rules.winner);
+    } else if about == Conflict::RootCause && second >= rules.partly_right {
+        draft.notes.push(Note::ConflictMerged(about));
+        draft.agreement = Agreement::Resolved;
+        draft.severity = agreement::median(draft);
+        let standings = draft
+            .voices
+            .iter()
+            .map(|v| docket.claim(v.speaker).standing);
+        let voices = i32::try_from(draft.voices.len()).unwrap_or(i32::MAX);
+        draft
+            .trace
+            .push(Step::Average, standings.sum::<i32>() / voices);
+    } else {
+        draft.severity = agreement::median(draft);
+        draft.open_trace(Step::Lowest, weakest(draft));
+        draft.dispute(Note::ConflictOpen(about));
+    }
+}
+
+/// Weighs those who report a problem against those who say that there is none. Each further
+/// family on a side counts as one more piece of evidence.
+fn about_validity(draft: &mut Draft<'_>) {
+    let docket = draft.docket;
+    let rules = &docket.policy.conflict;
+    let count = |number: usize| u8::try_from(number.saturating_sub(1)).unwrap_or(u8::MAX);
+    let best = draft.voices.iter();
+    let best = best.map(|voice| Evidence::of(docket.claim(voice.speaker)).quality());
+    let pro = best
+        .max()
+        .unwrap_or(0)
+        .saturating_add(count(draft.support()));
+    let reasons = draft.hearing.examinations.iter().filter_map(|&index| {
+        let examination = &docket.debate.examinations[index as usize];
+        let counted = draft
+            .hearing
+            .opposed
+            .contains(&docket.family(&examination.family));
+        let words = docket.policy.rounds.substance_words;
+        counted.then(|| quality_of_reasoning(&examination.reasoning, words))
+    });
+    let contra = reasons.max().unwrap_or(0);
+    let contra = contra.saturating_add(count(draft.hearing.opposed.len()));
+    let won = pro >= contra.saturating_add(rules.clear_margin);
+
+    if draft.voices.len() > 1 {
+        draft.severity = agreement::median(draft);
+        let (step, member) = if won {
+            (Step::Highest, draft.voices[0].speaker)
+        } else {
+            (Step::Lowest, weakest(draft))
+        };
+        draft.open_trace(step, member);
+        draft.trace.push(Step::ConflictWon, rules.winner);
+    } else {
+        unique::apply(draft, Some(rules.winner));
+    }
+    if won {
+        let names = draft.hearing.opposed.iter();
+        let names = names.map(|&one| docket.families[usize::from(one)].clone());
+        draft.notes.push(Note::ConflictWon {
+            about: Conflict::Validity,
+            dissent: names.collect(),
+        });
+        draft.agreement = Agreement::Resolved;
+    } else if contra >= pro.saturating_add(rules.clear_margin) {
+        draft.dispute(Note::ConflictLost);
+    } else {
+        draft.dispute(Note::ConflictOpen(Conflict::Validity));
+    }
+    draft.kind = Kind::Conflicted(Conflict::Validity);
+}
+
+/// Returns the voice with the least confidence.
+fn weakest(draft: &Draft<'_>) -> u32 {
+    let speakers = draft.voices.iter().map(|voice| voice.speaker);
+    speakers
+        .min_by_key(|&one| (draft.docket.claim(one).standing, one))
+        .unwrap_or(draft.voices[0].speaker)
+}
+
+fn any_pair(voices: &[Voice], holds: impl Fn(&Voice, &Voice) -> bool) -> bool {
+    let mut pairs = (1..voices.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+    pairs.any(|(a, b)| holds(&voices[a], &voices[b]))
+}
+
+/// Tells whether two voices see the same cause: the same category, or titles that share words.
+fn same_diagnosis(draft: &Draft<'_>, a: &Voice, b: &Voice) -> bool {
+    let (a, b) = (draft.docket.claim(a.speaker), draft.docket.claim(b.speaker));
+    if a.category == b.category {
+        return true;
+    }
+    let title = normalized_title(&a.finding.title);
+    let other = normalized_title(&b.finding.title);
+    let words: Vec<&str> = title.split(' ').filter(|word| word.len() > 3).collect();
+    let others: Vec<&str> = other.split(' ').filter(|word| word.len() > 3).collect();
+    let shared = words.iter().filter(|word| others.contains(word)).count();
+    shared * 3 >= words.len().min(others.len()).max(1)
+}

@@ -1,0 +1,199 @@
+//! How good the evidence of a finding is, measured by what it says.
+
+use super::normalize::Claim;
+use crate::finding::Grounding;
+use crate::scale::Severity;
+
+/// What a finding brings along to be believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Evidence {
+    /// It points at code that was not found to be missing.
+    pub(super) cites_code: bool,
+    /// It names input or a situation that makes the problem happen.
+    pub(super) concrete_trigger: bool,
+    /// It says why the problem is as bad as claimed.
+    pub(super) justifies_severity: bool,
+    /// It says what to do about the cause.
+    pub(super) meets_cause: bool,
+}
+
+/// Problems that everybody knows to be problems.
+const KNOWN_PATTERNS: [&str; 28] = [
+    "injection",
+    "cross-site",
+    "xss",
+    "csrf",
+    "ssrf",
+    "path traversal",
+    "directory traversal",
+    "hardcoded secret",
+    "hardcoded password",
+    "hardcoded credential",
+    "buffer overflow",
+    "integer overflow",
+    "use after free",
+    "use-after-free",
+    "double free",
+    "null pointer",
+    "nil pointer",
+    "race condition",
+    "data race",
+    "deadlock",
+    "memory leak",
+    "resource leak",
+    "off-by-one",
+    "division by zero",
+    "insecure deserialization",
+    "open redirect",
+    "n+1 quer",
+    "toctou",
+];
+
+/// Advice that makes things worse.
+const AGAINST_PRACTICE: [&str; 10] = [
+    "disable tls",
+    "disable certificate",
+    "skip certificate",
+    "disable the test",
+    "remove the test",
+    "ignore the error",
+    "swallow the",
+    "use eval",
+    "plain text password",
+    "catch all exceptions",
+];
+
+/// Words that open the description of a situation.
+const CONDITIONS: [&str; 9] = [
+    "when ",
+    "if ",
+    "after ",
+    "once ",
+    "whenever ",
+    "by sending ",
+    "by passing ",
+    "given ",
+    "e.g. ",
+];
+
+/// Words of harm.
+const HARM: [&str; 24] = [
+    "crash",
+    "panic",
+    "fail",
+    "throw",
+    "leak",
+    "corrupt",
+    "lose",
+    "lost",
+    "loss",
+    "bypass",
+    "expos",
+    "attack",
+    "wrong",
+    "incorrect",
+    "overflow",
+    "never ",
+    "always ",
+    "block",
+    "hang",
+    "break",
+    "duplicate",
+    "overwrit",
+    "null",
+    "exception",
+];
+
+impl Evidence {
+    /// Returns what `claim` brings along.
+    pub(super) fn of(claim: &Claim) -> Self {
+        let finding = &claim.finding;
+        let text = finding.description.to_ascii_lowercase();
+        let described = finding.trigger.split_whitespace().nth(1).is_some();
+        let named = || {
+            CONDITIONS.iter().any(|word| text.contains(word))
+                && text.contains(|c: char| c.is_ascii_digit() || "`'\"(".contains(c))
+        };
+        Self {
+            cites_code: finding.grounding != Grounding::Refuted
+                && (finding.location.line.is_some() || !finding.quote.is_empty()),
+            concrete_trigger: described || named(),
+            justifies_severity: claim.severity <= Severity::Medium
+                || HARM.iter().any(|word| text.contains(word)),
+            meets_cause: finding.suggestion.split_whitespace().nth(1).is_some(),
+        }
+    }
+
+    /// Returns how many of the four qualities are there.
+    pub(super) fn quality(self) -> u8 {
+        u8::from(self.cites_code)
+            + u8::from(self.concrete_trigger)
+            + u8::from(self.justifies_severity)
+            + u8::from(self.meets_cause)
+    }
+
+    /// Returns the points that the evidence is worth in the validation of a single voice.
+    pub(super) fn points(self) -> i32 {
+        match (self.cites_code, self.concrete_trigger) {
+            (true, true) => 3,
+            (true, false) => 2,
+            (false, _) => 1,
+        }
+    }
+
+    /// Tells whether the evidence carries a critical claim of one voice.
+    pub(super) fn is_concrete(self) -> bool {
+        self.cites_code && self.concrete_trigger
+    }
+}
+
+/// Returns the points for what everybody knows: +2 for a known pattern, −1 for bad advice.
+pub(super) fn practice_points(claim: &Claim) -> i32 {
+    let finding = &claim.finding;
+    let has = |text: &str, words: &[&str]| {
+        let text = text.to_ascii_lowercase();
+        words.iter().any(|word| text.contains(word))
+    };
+    let known = has(&finding.title, &KNOWN_PATTERNS) || has(&finding.description, &KNOWN_PATTERNS);
+    let against = has(&finding.suggestion, &AGAINST_PRACTICE);
+    2 * i32::from(known) - i32::from(against)
+}
+
+/// Returns the quality of an argument against a finding, on the scale of `Evidence::quality`.
+pub(super) fn quality_of_reasoning(reasoning: &str, substance_words: u32) -> u8 {
+    let text = reasoning.to_ascii_lowercase();
+    let substantial = has_substance(reasoning, substance_words);
+    let cites = text.contains('`') || text.contains("()") || has_line_reference(&text);
+    let gives_reason = [
+        "because",
+        "since ",
+        "already",
+        "guard",
+        "validated",
+        "unreachable",
+    ]
+    .iter()
+    .any(|word| text.contains(word));
+    let concrete = substantial && cites && text.split_whitespace().count() >= 12;
+    u8::from(substantial) + u8::from(cites) + u8::from(gives_reason) + u8::from(concrete)
+}
+
+/// Tells whether an argument has at least so many words.
+pub(super) fn has_substance(reasoning: &str, words: u32) -> bool {
+    let least = usize::try_from(words).unwrap_or(usize::MAX);
+    least == 0 || reasoning.split_whitespace().nth(least - 1).is_some()
+}
+
+/// Tells whether the text refers to a line, as in `db.rs:12` or `line 12`.
+fn has_line_reference(text: &str) -> bool {
+    let mut before = "";
+    text.split_whitespace().any(|word| {
+        let digits = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+        let found = (matches!(before, "line" | "lines") && digits(word))
+            || word
+                .split_once(':')
+                .is_some_and(|(file, line)| file.contains('.') && digits(line));
+        before = word;
+        found
+    })
+}

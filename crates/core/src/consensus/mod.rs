@@ -1,0 +1,200 @@
+//! Consensus: which findings stand, which fall, and which stay open, decided by arithmetic.
+//!
+//! [`settle`] is a pure function of the findings, the later rounds and a [`Policy`]. The phases are
+//! modules in the order in which they run: normalize, group, agreement, conflict, unique,
+//! scrutiny, rounds, advisory, assemble. Every finding ends in exactly one list, and every
+//! confidence carries the calculation that led to it. Nothing depends on the order of arrival.
+
+mod advisory;
+mod agreement;
+mod appraise;
+mod assemble;
+mod conflict;
+mod draft;
+mod evidence;
+mod group;
+mod normalize;
+mod outcome;
+mod policy;
+mod record;
+mod report;
+mod rounds;
+mod scrutiny;
+mod terms;
+mod trace;
+mod unique;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use advisory::{Advisory, AdvisoryOutcome};
+pub use outcome::{Agreement, Conflict, Group, Kind, Note, Reviewer, Settlement, Verdict};
+pub use policy::{
+    AdvisoryRules, AgreementRules, AppraisalRules, ConflictRules, CriticalRules, Defaults, Ladder,
+    Matching, Policy, PolicyError, RoundRules, ScrutinyRules, TextMatching, UniqueRules,
+};
+pub use record::{Record, Rulings};
+pub use report::{
+    Accepted, ConfidenceChanges, Details, Disputed, Lists, MemberId, NamedResponse, Rejected,
+    Report, ReportedFinding, Response, Round1, Round2, Round2Statistics, Round3, Round3Statistics,
+    SCHEMA_VERSION, Statistics, Trail,
+};
+pub use trace::{Step, Trace, TraceLine};
+
+use crate::finding::Finding;
+use crate::review::{Defense, Examination};
+use draft::Draft;
+use normalize::{Claim, Claims};
+use rounds::Debate;
+
+/// All that a consensus is made from.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Input {
+    /// The findings of round 1, in any order.
+    pub findings: Vec<Finding>,
+    /// The examinations of round 2.
+    pub examinations: Vec<Examination>,
+    /// The defenses of round 3.
+    pub defenses: Vec<Defense>,
+    /// What advisory databases say about security findings.
+    pub advisories: Vec<Advisory>,
+    /// Who reviewed, those without findings included. Reviewers of findings are added.
+    pub panel: Vec<Reviewer>,
+    /// Who was asked and did not answer.
+    pub silent: Vec<String>,
+    /// What past rulings say about the reviewers.
+    pub record: Option<Record>,
+}
+
+/// Settles a review: puts every finding into one group and every group into one list.
+#[must_use]
+pub fn settle(mut input: Input, policy: &Policy) -> Settlement {
+    let claims = normalize::normalize(&mut input, policy);
+    let Claims {
+        list,
+        families,
+        panel,
+        silent,
+        new_observations,
+        mut problems,
+    } = claims;
+    let debate = Debate::file(&list, input.examinations, input.defenses, &mut problems);
+    let advisories = file_advisories(&list, input.advisories, &mut problems);
+    let panel_families = count_families(&panel);
+    let docket = Docket {
+        policy,
+        claims: list,
+        families,
+        panel_families,
+        debate,
+        advisories,
+    };
+    let members = group::by_place(&docket.claims, policy.matching.proximity);
+    let groups = members.into_iter().map(|members| decide(&docket, members));
+    let mut groups = assemble::merge_duplicates(&docket, groups.collect());
+    assemble::finish(&mut groups);
+    let Docket {
+        claims,
+        debate,
+        advisories,
+        ..
+    } = docket;
+    Settlement {
+        findings: claims.into_iter().map(|claim| claim.finding).collect(),
+        groups,
+        panel,
+        silent,
+        examinations: debate.examinations,
+        defenses: debate.defenses,
+        problems,
+        advisories_checked: u32::try_from(advisories.len()).unwrap_or(u32::MAX),
+        new_observations,
+    }
+}
+
+/// Takes one group through the phases.
+fn decide(docket: &Docket<'_>, members: Vec<u32>) -> Group {
+    let mut draft = Draft::new(docket, members);
+    let least = docket.policy.agreement.voices;
+    match conflict::detect(&draft) {
+        Some(about) => conflict::apply(&mut draft, about),
+        None if draft.voices.len() >= usize::try_from(least).unwrap_or(usize::MAX) => {
+            agreement::apply(&mut draft);
+        }
+        None => unique::apply(&mut draft, None),
+    }
+    scrutiny::apply(&mut draft);
+    rounds::apply(&mut draft);
+    advisory::apply(&mut draft);
+    assemble::last_conditions(&mut draft);
+    draft.close()
+}
+
+/// What all groups are decided from.
+struct Docket<'a> {
+    policy: &'a Policy,
+    claims: Vec<Claim>,
+    families: Vec<String>,
+    panel_families: usize,
+    debate: Debate,
+    advisories: BTreeMap<u32, Vec<AdvisoryOutcome>>,
+}
+
+impl Docket<'_> {
+    fn claim(&self, member: u32) -> &Claim {
+        &self.claims[member as usize]
+    }
+
+    fn family(&self, name: &str) -> u16 {
+        let found = self.families.binary_search_by(|one| one.as_str().cmp(name));
+        found.map_or(u16::MAX, |index| u16::try_from(index).unwrap_or(u16::MAX))
+    }
+}
+
+fn count_families(panel: &[Reviewer]) -> usize {
+    let mut families: Vec<&str> = panel.iter().map(|one| one.family.as_str()).collect();
+    families.sort_unstable();
+    families.dedup();
+    families.len()
+}
+
+fn file_advisories(
+    claims: &[Claim],
+    advisories: Vec<Advisory>,
+    problems: &mut Vec<String>,
+) -> BTreeMap<u32, Vec<AdvisoryOutcome>> {
+    let mut filed: BTreeMap<u32, Vec<AdvisoryOutcome>> = BTreeMap::new();
+    if advisories.is_empty() {
+        return filed;
+    }
+    let mut ids: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for (index, claim) in (0..).zip(claims) {
+        ids.entry(&claim.finding.id).or_default().push(index);
+    }
+    for advisory in advisories {
+        let named = ids
+            .get(advisory.finding_id.as_str())
+            .map_or(&[][..], Vec::as_slice);
+        let by = |index: &&u32| {
+            let reviewer = &claims[**index as usize].finding.reviewer;
+            advisory.reviewer.as_ref().is_none_or(|by| by == reviewer)
+        };
+        let found: Vec<u32> = named.iter().filter(by).copied().collect();
+        if found.is_empty() {
+            problems.push(format!(
+                "an advisory is about {:?}, which nobody reported",
+                advisory.finding_id
+            ));
+        }
+        for index in found {
+            filed
+                .entry(index)
+                .or_default()
+                .push(advisory.outcome.clone());
+        }
+    }
+    filed
+}

@@ -1,0 +1,443 @@
+//! The numbers and thresholds of the consensus, as data.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::finding::Category;
+use crate::scale::{Confidence, Severity};
+
+/// Every number the consensus uses. Start from a preset and change what you must.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Policy {
+    /// The preset it came from, or a name of your own.
+    pub name: String,
+    /// What stands in for what a reviewer did not say.
+    pub defaults: Defaults,
+    /// When two findings are the same.
+    pub matching: Matching,
+    /// What agreement is worth.
+    pub agreement: AgreementRules,
+    /// How contradictions are settled.
+    pub conflict: ConflictRules,
+    /// What a finding of one voice must bring.
+    pub unique: UniqueRules,
+    /// The extra look at weakly supported findings.
+    pub scrutiny: ScrutinyRules,
+    /// What rounds 2 and 3 are worth.
+    pub rounds: RoundRules,
+    /// What published advisories are worth.
+    pub advisory: AdvisoryRules,
+    /// What a critical finding needs to be accepted.
+    pub critical: CriticalRules,
+    /// How the evidence of a finding moves its confidence before anything else does; without it
+    /// the stated confidence stands.
+    pub appraisal: Option<AppraisalRules>,
+}
+
+/// What stands in for what a reviewer did not say.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Defaults {
+    /// Severity of a finding without one.
+    pub severity: Severity,
+    /// Confidence of a finding without one.
+    pub confidence: Confidence,
+    /// Category of a finding without one.
+    pub category: Category,
+}
+
+/// When two findings are the same: one fix would resolve both.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Matching {
+    /// How many lines apart two findings of one category may be.
+    pub proximity: u32,
+    /// How wordings are compared; without it, place and category alone decide.
+    pub text: Option<TextMatching>,
+}
+
+/// How the wordings of findings are compared. Weights and thresholds are in thousandths.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TextMatching {
+    /// Similarity from which two findings are the same, place and all counted.
+    pub threshold: i32,
+    /// Similarity of wording below which no place makes up for the difference.
+    pub least_text: i32,
+    /// Added for lines that overlap or touch.
+    pub same_line: i32,
+    /// Added for lines within the proximity.
+    pub near_line: i32,
+    /// Added for the same file.
+    pub same_file: i32,
+    /// Added when both files are known and differ; negative.
+    pub other_file: i32,
+    /// Added for the same enclosing function.
+    pub same_function: i32,
+    /// Weight of a word that is an identifier of the code, against 1000 for a plain word.
+    pub identifier: i32,
+    /// A term in more findings than this says nothing about any of them; bounds the work.
+    pub most_common: u32,
+}
+
+/// What agreement is worth.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AgreementRules {
+    /// How many voices make an agreement.
+    pub voices: u32,
+    /// Confidence for each voice.
+    pub per_voice: i32,
+    /// The most that agreement adds.
+    pub most: i32,
+}
+
+/// How contradictions are settled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConflictRules {
+    /// From how many levels apart severities contradict each other.
+    pub severity_gap: u8,
+    /// Whether different categories in one place are a contradiction about the cause.
+    pub root_cause: bool,
+    /// How much better the evidence of the winner must be, out of 4.
+    pub clear_margin: u8,
+    /// Evidence from which both sides may be right, out of 4.
+    pub partly_right: u8,
+    /// Added to the winner's confidence; negative.
+    pub winner: i32,
+}
+
+/// What a finding of one voice must bring.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UniqueRules {
+    /// Confidence worth 3 points.
+    pub strong: u8,
+    /// Confidence worth 2 points.
+    pub moderate: u8,
+    /// Confidence worth 1 point.
+    pub weak: u8,
+    /// A critical finding below this confidence loses 2 points and is flagged.
+    pub critical_below: u8,
+    /// A low finding above this confidence gains a point.
+    pub low_above: u8,
+    /// Points from which it is accepted.
+    pub accept: i32,
+    /// Points from which it is accepted with a note.
+    pub accept_noted: i32,
+    /// Added to the confidence when accepted; negative.
+    pub accepted: i32,
+    /// Added to the confidence when accepted with a note; negative.
+    pub noted: i32,
+    /// Final confidence below which a finding of one voice is disputed instead of accepted.
+    pub least_confidence: u8,
+}
+
+/// The extra look at weakly supported findings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScrutinyRules {
+    /// Findings below this confidence are looked at.
+    pub below_confidence: u8,
+    /// Findings of one voice below this many points are looked at.
+    pub below_score: i32,
+    /// With at most this many of the four criteria met, the severity drops one level.
+    pub lower_at: u8,
+    /// With at most this many of the four criteria met, the finding is disputed.
+    pub dispute_at: u8,
+}
+
+/// What rounds 2 and 3 are worth.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RoundRules {
+    /// How stances are counted against each other.
+    pub ladder: Ladder,
+    /// Two or more for it.
+    pub many_for: i32,
+    /// One for it.
+    pub one_for: i32,
+    /// One against it; negative.
+    pub one_against: i32,
+    /// Two or more against it; negative.
+    pub many_against: i32,
+    /// Defended with substance.
+    pub defended: i32,
+    /// Conceded; negative.
+    pub conceded: i32,
+    /// A concession together with a cross-examination at or below this rejects the finding.
+    pub reject_conceded_at: i32,
+    /// Added to the confidence of what was first seen in round 2; negative.
+    pub late: i32,
+    /// Reasoning of fewer words has no substance.
+    pub substance_words: u32,
+    /// A finding that the debate pushed below this confidence is disputed.
+    pub floor: u8,
+}
+
+/// How stances are counted against each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ladder {
+    /// The first rung that fits, support first: two for it outweigh any number against it.
+    FirstRung,
+    /// Those for it minus those against it.
+    Net,
+}
+
+/// What published advisories are worth.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AdvisoryRules {
+    /// Added when an advisory confirms a security finding.
+    pub confirmed: i32,
+}
+
+/// What a critical finding needs to be accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CriticalRules {
+    /// So many families that stand by it,
+    pub families: u32,
+    /// or this stated confidence together with concrete evidence.
+    pub confidence: u8,
+}
+
+/// How the evidence of a finding moves its confidence before anything else does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AppraisalRules {
+    /// The code it points at is there.
+    pub grounded: i32,
+    /// Some of it is there; negative.
+    pub doubtful: i32,
+    /// It is not there; negative.
+    pub refuted: i32,
+    /// It says what goes wrong.
+    pub consequence: i32,
+    /// It names code by its identifiers.
+    pub names_code: i32,
+    /// It speaks of what may, might or could be; negative.
+    pub hedged: i32,
+    /// It asks for tests, comments, names or style; negative.
+    pub housekeeping: i32,
+    /// The reviewer reports few things about this change.
+    pub terse_reviewer: i32,
+    /// The reviewer reports many things about this change; negative.
+    pub verbose_reviewer: i32,
+    /// A reviewer with at most this many findings is terse.
+    pub terse_at: u32,
+    /// A reviewer with at least this many findings is verbose.
+    pub verbose_at: u32,
+    /// The most that a record of past rulings moves the confidence, up or down.
+    pub record: i32,
+    /// So many rulings a record needs to count as much as what is known of all reviewers.
+    pub record_prior: u32,
+}
+
+/// A name or a change that makes no policy.
+#[derive(Debug, Error)]
+pub enum PolicyError {
+    /// No preset has the name.
+    #[error("there is no policy {0:?}; known are arena and tribunal")]
+    UnknownPreset(String),
+    /// The changes name an unknown key or a value of the wrong type.
+    #[error("the policy cannot be changed so: {0}")]
+    BadChange(#[from] serde_json::Error),
+}
+
+impl Policy {
+    /// Returns the preset of that name.
+    pub fn preset(name: &str) -> Result<Self, PolicyError> {
+        match name {
+            "arena" => Ok(Self::arena()),
+            "tribunal" => Ok(Self::tribunal()),
+            _ => Err(PolicyError::UnknownPreset(name.to_owned())),
+        }
+    }
+
+    /// Returns the policy with `changes`, an object with some of its keys, laid over it.
+    pub fn changed(&self, changes: &Value) -> Result<Self, PolicyError> {
+        let mut whole = serde_json::to_value(self)?;
+        lay_over(&mut whole, changes);
+        Ok(serde_json::from_value(whole)?)
+    }
+
+    /// Returns the arithmetic of the three-round debate: place and category, stated confidence.
+    #[must_use]
+    pub fn arena() -> Self {
+        Self {
+            name: "arena".to_owned(),
+            defaults: Defaults {
+                severity: Severity::Medium,
+                confidence: Confidence::clamped(60),
+                category: Category::Other,
+            },
+            matching: Matching {
+                proximity: 5,
+                text: None,
+            },
+            agreement: AgreementRules {
+                voices: 2,
+                per_voice: 5,
+                most: 15,
+            },
+            conflict: ConflictRules {
+                severity_gap: 2,
+                root_cause: true,
+                clear_margin: 2,
+                partly_right: 3,
+                winner: -10,
+            },
+            unique: UniqueRules {
+                strong: 80,
+                moderate: 60,
+                weak: 40,
+                critical_below: 70,
+                low_above: 80,
+                accept: 5,
+                accept_noted: 3,
+                accepted: -5,
+                noted: -15,
+                least_confidence: 0,
+            },
+            scrutiny: ScrutinyRules {
+                below_confidence: 70,
+                below_score: 5,
+                lower_at: 1,
+                dispute_at: 0,
+            },
+            rounds: RoundRules {
+                ladder: Ladder::FirstRung,
+                many_for: 15,
+                one_for: 5,
+                one_against: -10,
+                many_against: -20,
+                defended: 10,
+                conceded: -25,
+                reject_conceded_at: -10,
+                late: -10,
+                substance_words: 5,
+                floor: 40,
+            },
+            advisory: AdvisoryRules { confirmed: 10 },
+            critical: CriticalRules {
+                families: 2,
+                confidence: 85,
+            },
+            appraisal: None,
+        }
+    }
+
+    /// Returns our own reading: wording and place together, evidence measured, a symmetric ladder.
+    #[must_use]
+    pub fn tribunal() -> Self {
+        let arena = Self::arena();
+        Self {
+            name: "tribunal".to_owned(),
+            defaults: Defaults {
+                confidence: Confidence::clamped(50),
+                ..arena.defaults
+            },
+            matching: Matching {
+                proximity: 5,
+                text: Some(TextMatching {
+                    threshold: 300,
+                    least_text: 100,
+                    same_line: 150,
+                    near_line: 100,
+                    same_file: 50,
+                    other_file: -100,
+                    same_function: 50,
+                    identifier: 1500,
+                    most_common: 64,
+                }),
+            },
+            conflict: ConflictRules {
+                root_cause: false,
+                ..arena.conflict
+            },
+            unique: UniqueRules {
+                least_confidence: 50,
+                ..arena.unique
+            },
+            rounds: RoundRules {
+                ladder: Ladder::Net,
+                one_against: -5,
+                many_against: -15,
+                ..arena.rounds
+            },
+            appraisal: Some(AppraisalRules {
+                grounded: 5,
+                doubtful: -10,
+                refuted: -25,
+                consequence: 8,
+                names_code: 5,
+                hedged: -5,
+                housekeeping: -15,
+                terse_reviewer: 5,
+                verbose_reviewer: -5,
+                terse_at: 2,
+                verbose_at: 6,
+                record: 20,
+                record_prior: 10,
+            }),
+            ..arena
+        }
+    }
+}
+
+/// Lays `changes` over `whole`: objects key by key, everything else as one.
+fn lay_over(whole: &mut Value, changes: &Value) {
+    match (whole, changes) {
+        (Value::Object(whole), Value::Object(changes)) => {
+            for (key, change) in changes {
+                lay_over(whole.entry(key).or_insert(Value::Null), change);
+            }
+        }
+        (whole, change) => *whole = change.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_change_touches_only_the_keys_it_names() {
+        let changed = Policy::arena()
+            .changed(&json!({"agreement": {"most": 20}}))
+            .expect("the key exists");
+        let mut expected = Policy::arena();
+        expected.agreement.most = 20;
+        assert_eq!(changed, expected);
+    }
+
+    #[test]
+    fn unknown_keys_and_presets_are_refused() {
+        assert!(Policy::arena().changed(&json!({"agrement": {}})).is_err());
+        assert!(
+            Policy::arena()
+                .changed(&json!({"agreement": {"most": "x"}}))
+                .is_err()
+        );
+        assert!(Policy::preset("seed").is_err());
+    }
+
+    #[test]
+    fn presets_survive_the_trip_through_json() {
+        for policy in [Policy::arena(), Policy::tribunal()] {
+            let json = serde_json::to_string(&policy).expect("a policy serializes");
+            assert_eq!(
+                serde_json::from_str::<Policy>(&json).expect("and back"),
+                policy
+            );
+            assert_eq!(Policy::preset(&policy.name).expect("a preset"), policy);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Statistics, counted from the result.
+
+use super::{ConfidenceChanges, Round2Statistics, Round3Statistics, Statistics};
+use crate::consensus::outcome::{Group, Kind, Settlement, Verdict};
+use crate::finding::Source;
+use crate::review::{Plea, Stance};
+
+pub(super) fn statistics(settlement: &Settlement) -> Statistics {
+    let groups = &settlement.groups;
+    let mut counts = Statistics {
+        agreements: count(groups, |group| group.kind == Kind::Agreed),
+        conflicts_resolved: count(groups, |group| {
+            matches!(group.kind, Kind::Conflicted(_)) && group.verdict == Verdict::Accepted
+        }),
+        disputes_unresolved: count(groups, |group| group.verdict == Verdict::Disputed),
+        unique_findings_accepted: count(groups, |group| {
+            group.kind == Kind::Unique && group.verdict == Verdict::Accepted
+        }),
+        unique_findings_rejected: count(groups, |group| {
+            group.kind == Kind::Unique && group.verdict == Verdict::Rejected
+        }),
+        security_advisories_checked: settlement.advisories_checked,
+        round2_cross_examination: round2(settlement),
+        round3_defense: round3(settlement),
+        confidence_changes: confidence_changes(groups),
+        ..Statistics::default()
+    };
+    for reviewer in &settlement.panel {
+        counts.findings_per_model.insert(reviewer.name.clone(), 0);
+    }
+    let first_round = settlement.findings.iter();
+    for finding in first_round.filter(|finding| finding.source == Source::Round1) {
+        counts.total_findings_received += 1;
+        let known = counts.findings_per_model.get_mut(&finding.reviewer);
+        if let Some(number) = known {
+            *number += 1;
+        }
+    }
+    counts
+}
+
+fn count(groups: &[Group], holds: impl Fn(&Group) -> bool) -> u32 {
+    let number = groups.iter().filter(|group| holds(group)).count();
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn round2(settlement: &Settlement) -> Round2Statistics {
+    let mut counts = Round2Statistics {
+        new_observations_added: settlement.new_observations,
+        ..Round2Statistics::default()
+    };
+    for examination in &settlement.examinations {
+        let received = &mut counts.responses_received;
+        *received.entry(examination.reviewer.clone()).or_default() += 1;
+        match examination.stance {
+            Stance::Agree => counts.agreements += 1,
+            Stance::Partial => counts.partial_agreements += 1,
+            Stance::Disagree => counts.disagreements += 1,
+        }
+    }
+    counts
+}
+
+fn round3(settlement: &Settlement) -> Round3Statistics {
+    let mut counts = Round3Statistics::default();
+    for defense in &settlement.defenses {
+        let received = &mut counts.defenses_received;
+        *received.entry(defense.reviewer.clone()).or_default() += 1;
+        match defense.plea {
+            Plea::Defend => counts.defended += 1,
+            Plea::Concede => counts.conceded += 1,
+            Plea::Modify => counts.modified += 1,
+        }
+    }
+    counts
+}
+
+fn confidence_changes(groups: &[Group]) -> ConfidenceChanges {
+    let mut counts = ConfidenceChanges::default();
+    for group in groups {
+        match group
+            .confidence
+            .get()
+            .cmp(&Settlement::original_confidence(group))
+        {
+            std::cmp::Ordering::Greater => counts.increased += 1,
+            std::cmp::Ordering::Less => counts.decreased += 1,
+            std::cmp::Ordering::Equal => counts.unchanged += 1,
+        }
+    }
+    counts
+}

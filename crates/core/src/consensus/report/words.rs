@@ -1,0 +1,193 @@
+//! The sentences of the report.
+
+use super::Lists;
+use crate::consensus::outcome::{Agreement, Conflict, Group, Kind, Note, Settlement};
+use crate::finding::{Finding, Location};
+
+/// Returns the description, or the title of a finding that has none.
+pub(super) fn fullest(finding: &Finding) -> &str {
+    if finding.description.is_empty() {
+        &finding.title
+    } else {
+        &finding.description
+    }
+}
+
+/// Returns why a group was decided as it was.
+pub(super) fn notes(group: &Group) -> String {
+    let mut sentences = vec![match (group.kind, group.agreement) {
+        (Kind::Agreed, Agreement::Unanimous) => "All families of the panel agree.".to_owned(),
+        (Kind::Agreed, _) => format!("{} families agree.", group.voices),
+        (Kind::Conflicted(about), _) => format!("The reviewers differ about {}.", subject(about)),
+        (Kind::Unique, _) => "One family alone reports it here.".to_owned(),
+    }];
+    sentences.extend(group.notes.iter().map(|note| sentence(note, group)));
+    sentences.join(" ")
+}
+
+fn subject(about: Conflict) -> &'static str {
+    match about {
+        Conflict::Severity => "how bad it is",
+        Conflict::Validity => "whether it is a problem",
+        Conflict::RootCause => "the cause",
+    }
+}
+
+fn sentence(note: &Note, group: &Group) -> String {
+    match note {
+        Note::ConflictWon { dissent, .. } => format!(
+            "The evidence for it is clearly stronger. Dissent: {}.",
+            dissent.join(", ")
+        ),
+        Note::ConflictMerged(_) => "Both sides bring evidence; it holds what both say.".to_owned(),
+        Note::ConflictOpen(_) => "The evidence is balanced.".to_owned(),
+        Note::ConflictLost => "The evidence against it is clearly stronger.".to_owned(),
+        Note::TooFewPoints => format!(
+            "A claim that nobody else makes needs more evidence: validation score {}.",
+            group.score.unwrap_or_default()
+        ),
+        Note::ThinSingleSource => "Its evidence is thin.".to_owned(),
+        Note::ExtraordinaryClaim => {
+            "An extraordinary claim that requires extraordinary evidence.".to_owned()
+        }
+        Note::LittleConfidence => "Too little confidence is left for one voice.".to_owned(),
+        Note::Lowered(met) => {
+            format!("Scrutiny lowered its severity: {met} of 4 criteria are met.")
+        }
+        Note::FailedScrutiny => "It met none of the criteria of scrutiny.".to_owned(),
+        Note::Withdrawn => "Its author withdrew it after it was challenged.".to_owned(),
+        Note::ConcededButSupported => "Its author conceded, others still support it.".to_owned(),
+        Note::Conceded => "Its author conceded, and nobody else supports it.".to_owned(),
+        Note::PartlyConceded(families) => format!("Conceded by {}.", families.join(", ")),
+        Note::SupportedInRound2 => "Others supported it in round 2.".to_owned(),
+        Note::PushedDown => "The debate left little confidence in it.".to_owned(),
+        Note::CriticalUnproven => {
+            "A critical finding needs a second family, or high confidence with concrete evidence."
+                .to_owned()
+        }
+        Note::Ungrounded => "The code it points at was not found.".to_owned(),
+        Note::AdvisoryConfirms(id) => format!("Confirmed by advisory {id}."),
+        Note::AdvisoryPatched(id) => format!("The version in use has the patch of {id}."),
+        Note::SameRootCause(number) => format!("The same cause at {number} more places."),
+        Note::Subset(number) => format!("It covers {number} narrower findings."),
+    }
+}
+
+/// Returns what evidence would reverse a rejection.
+pub(super) fn reversal(group: &Group) -> String {
+    if group.notes.contains(&Note::Withdrawn) {
+        return "A reviewer who reports it anew with evidence that answers the challenge."
+            .to_owned();
+    }
+    "A second family that reports the same, or a quoted line together with the input that triggers it."
+        .to_owned()
+}
+
+/// Returns what a human must answer to settle a dispute.
+pub(super) fn questions(group: &Group) -> Vec<String> {
+    let mut questions: Vec<String> = group.notes.iter().filter_map(question).collect();
+    questions.dedup();
+    questions
+}
+
+fn question(note: &Note) -> Option<String> {
+    let text = match note {
+        Note::ConflictOpen(Conflict::Severity) => "Which severity does the impact justify?",
+        Note::ConflictOpen(Conflict::RootCause) => "Which diagnosis explains the symptom?",
+        Note::ConflictOpen(Conflict::Validity) | Note::ConflictLost => {
+            "Is it a problem in this code, or is it prevented elsewhere?"
+        }
+        Note::FailedScrutiny => "Where is the problem, and what makes it happen?",
+        Note::CriticalUnproven | Note::ExtraordinaryClaim => {
+            "Is there a concrete input that makes it happen?"
+        }
+        Note::Conceded => "Was the author right to take it back?",
+        Note::PushedDown | Note::SupportedInRound2 => "Do the objections hold?",
+        Note::Ungrounded => "Which code does it mean?",
+        Note::LittleConfidence => "Does a second look confirm it?",
+        Note::ConflictWon { .. }
+        | Note::ConflictMerged(_)
+        | Note::TooFewPoints
+        | Note::ThinSingleSource
+        | Note::Lowered(_)
+        | Note::Withdrawn
+        | Note::ConcededButSupported
+        | Note::PartlyConceded(_)
+        | Note::AdvisoryConfirms(_)
+        | Note::AdvisoryPatched(_)
+        | Note::SameRootCause(_)
+        | Note::Subset(_) => return None,
+    };
+    Some(text.to_owned())
+}
+
+/// Returns what a human should look at.
+pub(super) fn action(group: &Group, location: &Location) -> String {
+    let urgency = if group.escalate {
+        "Decide before merging"
+    } else {
+        "Look when convenient"
+    };
+    format!("{urgency}: read {location} and answer the open questions.")
+}
+
+/// Returns one sentence for each reviewer that did not answer.
+pub(super) fn incomplete(settlement: &Settlement) -> Vec<String> {
+    let silent = settlement.silent.iter();
+    silent
+        .map(|name| format!("Debate incomplete — {name} did not respond"))
+        .collect()
+}
+
+/// Returns the outcome in a few sentences.
+pub(super) fn summary(settlement: &Settlement, lists: &Lists) -> String {
+    let mut sentences = Vec::new();
+    let (accepted, rejected, disputed) = (
+        lists.accepted.len(),
+        lists.rejected.len(),
+        lists.disputed.len(),
+    );
+    if settlement.groups.is_empty() {
+        sentences.push(nothing_found(settlement));
+    } else {
+        sentences.push(format!(
+            "Debate consensus: {accepted} confirmed, {rejected} dismissed, {disputed} disputed."
+        ));
+        let worst = settlement.groups.first();
+        if let Some(worst) = worst.filter(|_| accepted > 0) {
+            let title = &settlement.findings[worst.lead() as usize].title;
+            let title = crate::text::truncate_chars(title, 120);
+            sentences.push(format!("Worst: {} ({}).", title, worst.severity));
+        }
+        let agreed = settlement
+            .groups
+            .iter()
+            .filter(|group| group.kind == Kind::Agreed);
+        sentences.push(format!("Families agree on {}.", agreed.count()));
+        let urgent = settlement
+            .groups
+            .iter()
+            .filter(|group| group.escalate)
+            .count();
+        if urgent > 0 {
+            sentences.push(format!("{urgent} need a human before merging."));
+        }
+    }
+    sentences.extend(incomplete(settlement).into_iter().map(|text| text + "."));
+    sentences.join(" ")
+}
+
+/// Silence is no approval: only reviewers who answered can agree that nothing is wrong.
+fn nothing_found(settlement: &Settlement) -> String {
+    let answered = settlement.panel.iter();
+    let answered = answered
+        .filter(|one| !settlement.silent.contains(&one.name))
+        .count();
+    match answered {
+        0 => "No reviewer answered, so nothing is known about the code.".to_owned(),
+        _ if !settlement.silent.is_empty() => {
+            format!("The {answered} reviewers that answered report no findings.")
+        }
+        _ => "All models agree that the code passed review: no findings.".to_owned(),
+    }
+}
