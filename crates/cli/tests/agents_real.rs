@@ -3,6 +3,11 @@
 //!
 //! Runs where only loopback exists. The programs come from `tests/agents`.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot set its scene has failed"
+)]
+
 mod common;
 
 use std::path::{Path, PathBuf};
@@ -113,11 +118,7 @@ impl Scene {
             "agents:\n  - name: subject\n    {how}\n    model: {}\n    base_url: {base}\n    api_key_env: SUBJECT_KEY\n    role: [reviewer, coder]\n    limits: {limits}\nretry: {retry}\n",
             subject.model(),
         ));
-        Self {
-            env,
-            model,
-            subject,
-        }
+        Self { env, model }
     }
 
     fn ask(&self, more: &[&str]) -> (Ran, Duration) {

@@ -1,6 +1,11 @@
 //! Programs that misbehave in every way we know of, in every role: never a wrong success, never a
 //! survivor, always an end within the limit.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot set its scene has failed"
+)]
+
 mod common;
 
 use std::time::{Duration, Instant};

@@ -1,6 +1,11 @@
 //! Kills a case of twenty steps at every named point and at random moments: after `resume` the end
 //! is the same, no finished step was repeated, and the ledger is in order.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot set its scene has failed"
+)]
+
 mod common;
 
 use std::collections::BTreeMap;
@@ -168,7 +173,7 @@ fn kill_at_random(agent: &str, seed: u64, times: u32) {
         let what = format!("agent {agent}, seed {seed}, round {round}");
         let env = scene();
         kill_after(&env, &ask(agent), random.below(whole));
-        if random.next() % 3 == 0 {
+        if random.next().is_multiple_of(3) {
             kill_after(&env, &["resume"], random.below(whole));
         }
         finish_and_check(&env, agent, &what);

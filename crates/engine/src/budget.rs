@@ -18,6 +18,21 @@ pub struct Caps {
     pub case_runs: Option<u64>,
 }
 
+impl Caps {
+    /// Tells whether there is any cap at all.
+    #[must_use]
+    pub fn bind(&self) -> bool {
+        let Self {
+            case,
+            day,
+            assumed: _,
+            case_tokens,
+            case_runs,
+        } = self;
+        case.is_some() || day.is_some() || case_tokens.is_some() || case_runs.is_some()
+    }
+}
+
 /// Returns why the next call must not be made, if a cap has been reached.
 #[must_use]
 pub fn exceeded(caps: &Caps, case: &Spend, day: &Spend) -> Option<Pause> {

@@ -1,9 +1,13 @@
 //! A hermetic place in which tests run `tribunal` as a user would.
 #![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot set its scene has failed"
+)]
+#![allow(
     dead_code,
     unreachable_pub,
     missing_docs,
-    reason = "each test binary uses its own part"
+    reason = "each binary uses a part of it"
 )]
 
 use std::collections::BTreeMap;

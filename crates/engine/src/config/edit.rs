@@ -14,6 +14,7 @@ use super::node::{self, Kind, Mark, Node, Source};
 use super::settings::Settings;
 use super::surgery::Surgery;
 use super::{Sources, Trust, load_replacing, read};
+use crate::files::create_private_dir;
 
 /// Whose config is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -228,10 +229,12 @@ impl<'s> Editor<'s> {
     }
 
     fn store(&self, text: &str, keeps_trust: bool) -> Result<Change, ConfigError> {
-        replace_file(&self.file, text.as_bytes()).map_err(|source| ConfigError::File {
-            file: self.file.clone(),
-            action: "write",
-            source,
+        replace_file(self.layer, &self.file, text.as_bytes()).map_err(|source| {
+            ConfigError::File {
+                file: self.file.clone(),
+                action: "write",
+                source,
+            }
         })?;
         if keeps_trust {
             let hash = read::hash(text.as_bytes());
@@ -325,17 +328,30 @@ fn block_of(agent: &AgentSettings) -> Result<String, String> {
     Ok(lines.join("\n  ") + "\n")
 }
 
-/// Replaces a file at once, keeping its mode and writing through a link.
-fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+/// Replaces a file at once, keeping its mode and writing through a link. A new file is the user's
+/// own affair in the user's layer, and shared like the rest of the repository in the project's.
+fn replace_file(layer: Layer, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     use std::io::Write as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let directory = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(directory)?;
+    let mode = match layer {
+        Layer::User => {
+            create_private_dir(directory)?;
+            0o600
+        }
+        _ => {
+            std::fs::create_dir_all(directory)?;
+            0o666
+        }
+    };
     let temporary = directory.join(format!(".config.{}", uuid::Uuid::new_v4().simple()));
     let write = || {
-        let mut file = std::fs::OpenOptions::new()
+        let mut options = std::fs::OpenOptions::new();
+        let mut file = options
             .write(true)
             .create_new(true)
+            .mode(mode)
             .open(&temporary)?;
         if let Ok(existing) = path.metadata() {
             file.set_permissions(existing.permissions())?;

@@ -108,7 +108,9 @@ impl Loaded {
             }
             (agent.name.to_string(), value)
         });
-        values["agents"] = Value::Object(agents.collect());
+        if !self.settings.agents.is_empty() {
+            values["agents"] = Value::Object(agents.collect());
+        }
         values
     }
 }

@@ -1,27 +1,26 @@
-//! Puts one question to one agent: budgets, provider states, runs, retries, records.
+//! Puts one question to one agent: runs, retries, records.
+
+mod guards;
+mod progress;
+mod recovery;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
-use tribunal_agents::{Agent, AgentError, AgentEvent, Call, Limits, Progress, Reply};
+use tribunal_agents::{Agent, AgentError, Call, Limits, Progress, Reply};
 use tribunal_core::agent::{Access, ErrorClass, Role};
 use tribunal_core::case::Pause;
 use tribunal_core::event::{EventKind, RunResult};
 use tribunal_core::ids::{AgentName, RunId, StepKey};
 use tribunal_core::money::{Cost, MicroUsd, Price, Usage};
 use tribunal_core::outage::{Remedy, remedy};
-use tribunal_core::time::Timestamp;
-use tribunal_store::{RunRecord, crashpoint};
+use tribunal_store::crashpoint;
 
 use crate::Engine;
-use crate::budget;
 use crate::case::{Case, CaseError};
 use crate::files::{self, Durability};
-
-/// How often a running agent's sign of life is stored.
-const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
 /// One question to one agent.
 #[derive(Debug, Clone)]
@@ -55,6 +54,16 @@ pub(crate) struct Seat {
     pub(crate) max_cost: Option<MicroUsd>,
     /// At most this many runs of the provider at once, in this process.
     pub(crate) turns: Arc<tokio::sync::Semaphore>,
+}
+
+impl Seat {
+    /// Tells whether nobody is paid for the agent's answers and no provider can be parked.
+    pub(crate) fn is_free(&self) -> bool {
+        matches!(
+            self.agent.profile().provider.as_str(),
+            "scripted" | "replay"
+        )
+    }
 }
 
 /// What came of a question.
@@ -136,7 +145,7 @@ impl Engine {
         crashpoint!("call.run.started");
         let clock = Instant::now();
         let (sender, events) = mpsc::channel(256);
-        let watching = watch_progress(case, run.clone(), events);
+        let watching = progress::watch(case, run.clone(), events);
         let working = seat
             .agent
             .run(call, Progress::to(sender), case.stop_token().clone());
@@ -225,9 +234,9 @@ impl Engine {
 
     fn write_reply(&self, run: &RunId, reply: &Reply, seat: &Seat) -> Result<String, CaseError> {
         // What nobody paid for need not outlive a power cut.
-        let durability = match seat.agent.profile().provider.as_str() {
-            "scripted" | "replay" => Durability::Process,
-            _ => Durability::Machine,
+        let durability = match seat.is_free() {
+            true => Durability::Process,
+            false => Durability::Machine,
         };
         let bytes = serde_json::to_vec_pretty(reply)
             .map_err(|error| CaseError::Request(format!("the reply cannot be written: {error}")))?;
@@ -302,137 +311,11 @@ impl Engine {
         })
     }
 
-    async fn check_budget(&self, case: &Case) -> Result<(), CaseError> {
-        if self.caps
-            == (budget::Caps {
-                assumed: self.caps.assumed,
-                ..budget::Caps::default()
-            })
-        {
-            return Ok(());
-        }
-        let store = self.ledger.store();
-        let case_spend = store.case_spend(case.id()).await?;
-        let now = store.now().await?;
-        let midnight = Timestamp(now.0 - now.0.rem_euclid(86_400_000));
-        let day_spend = store.spend_since(midnight).await?;
-        match budget::exceeded(&self.caps, &case_spend, &day_spend) {
-            Some(why) => Err(CaseError::Parked { why, until: None }),
-            None => Ok(()),
-        }
-    }
-
-    /// Refuses to call a provider that is parked for a time; a park without end is tried again,
-    /// because resuming is how a user says that the login or the credit is back.
-    async fn check_provider(&self, seat: &Seat) -> Result<(), CaseError> {
-        let profile = seat.agent.profile();
-        if matches!(profile.provider.as_str(), "scripted" | "replay") {
-            return Ok(());
-        }
-        let parked = self.ledger.store().parked_providers().await?;
-        let ours = parked.into_iter().find(|parked| {
-            parked.provider == profile.provider
-                && parked.model == profile.model
-                && parked.until.is_some()
-        });
-        match ours {
-            Some(parked) => {
-                let why = Pause::Provider {
-                    provider: parked.provider,
-                    class: parked.class,
-                };
-                Err(CaseError::Parked {
-                    why,
-                    until: parked.until,
-                })
-            }
-            None => Ok(()),
-        }
-    }
-
-    async fn free_if_parked(&self, case: &Case, seat: &Seat) -> Result<(), CaseError> {
-        let profile = seat.agent.profile();
-        if matches!(profile.provider.as_str(), "scripted" | "replay") {
-            return Ok(());
-        }
-        let parked = self.ledger.store().parked_providers().await?;
-        if parked
-            .iter()
-            .any(|p| p.provider == profile.provider && p.model == profile.model)
-        {
-            let (provider, model) = (profile.provider.clone(), profile.model.clone());
-            case.note(EventKind::ProviderFreed { provider, model })
-                .await;
-        }
-        Ok(())
-    }
-
-    /// Ends what an earlier owner of the case left running for `step`, and takes its answer if the
-    /// run had come to its end although nobody recorded it.
-    async fn settle_interrupted_runs(
-        &self,
-        case: &Case,
-        step: &StepKey,
-        question: &Question,
-        seat: &Seat,
-    ) -> Result<Option<Answer>, CaseError> {
-        if !case.was_resumed() {
-            return Ok(None);
-        }
-        let runs = self.ledger.store().runs(case.id()).await?;
-        let interrupted = |run: &&RunRecord| run.step == *step && run.result.is_none();
-        let mut answer = None;
-        for record in runs.iter().filter(interrupted) {
-            let left = tribunal_agents::command::sweep_marked(&record.id);
-            if left > 0 {
-                let text = format!(
-                    "ended {left} processes that run {} had left behind",
-                    record.id
-                );
-                case.note(EventKind::Noted { text }).await;
-            }
-            let call = self.call_for(&record.id, question, seat)?;
-            let same_prompt = files::hash_of(call.prompt.as_bytes()) == record.prompt_hash;
-            let recovered = if same_prompt {
-                seat.agent.recover(&call).await
-            } else {
-                None
-            };
-            match recovered {
-                Some(result) => {
-                    let result = result.map_err(|error| self.without_secrets(error));
-                    self.record_end(case, &record.id, &result, 0, seat).await?;
-                    if let Ok(reply) = result {
-                        answer.get_or_insert(Answer {
-                            run: record.id.clone(),
-                            reply,
-                        });
-                    }
-                }
-                None => case.note(abandoned(&record.id)).await,
-            }
-        }
-        Ok(answer)
-    }
-
     fn without_secrets(&self, error: AgentError) -> AgentError {
         AgentError {
             message: self.redactor.redact(&error.message),
             ..error
         }
-    }
-}
-
-fn abandoned(run: &RunId) -> EventKind {
-    EventKind::RunFinished {
-        run: run.clone(),
-        result: RunResult::Abandoned,
-        usage: Usage::default(),
-        cost: Cost::Unknown,
-        elapsed_ms: 0,
-        session: None,
-        answered_by: None,
-        version: None,
     }
 }
 
@@ -443,39 +326,4 @@ fn priced(told: Cost, usage: Usage, price: Option<Price>) -> Cost {
         (Cost::Unknown, Some(price)) if usage.total() > 0 => Cost::Known(price.of(usage)),
         (Cost::Unknown, _) => Cost::Unknown,
     }
-}
-
-/// Stores signs of life of a run until the agent stops reporting.
-async fn watch_progress(
-    case: &Case,
-    run: RunId,
-    mut events: mpsc::Receiver<AgentEvent>,
-) -> Result<(), CaseError> {
-    let mut last = Instant::now();
-    let (mut activity, mut chars, mut usage) = ("waiting".to_owned(), 0, Usage::default());
-    while let Some(event) = events.recv().await {
-        match event {
-            AgentEvent::Started { .. } => "thinking".clone_into(&mut activity),
-            AgentEvent::Text(text) => {
-                "writing".clone_into(&mut activity);
-                chars += text.chars().count() as u64;
-            }
-            AgentEvent::ToolCall { name } => {
-                activity = tribunal_core::text::truncate_chars(&name, 40).into_owned();
-            }
-            AgentEvent::ClientRetry { class } => activity = format!("retrying ({class})"),
-            AgentEvent::Usage(so_far) => usage = so_far,
-        }
-        if last.elapsed() >= PROGRESS_EVERY {
-            last = Instant::now();
-            let progressed = EventKind::RunProgressed {
-                run: run.clone(),
-                activity: activity.clone(),
-                chars,
-                usage,
-            };
-            case.record([progressed]).await?;
-        }
-    }
-    Ok(())
 }

@@ -1,0 +1,188 @@
+//! `ask`, good and bad.
+
+use insta::assert_snapshot;
+
+use crate::common::{TestEnv, fake};
+
+#[test]
+fn the_scripted_agent_answers_without_any_configuration() {
+    let env = TestEnv::new();
+    let ran = env
+        .run(["ask", "scripted", "Is anybody there?"])
+        .assert_code(0);
+    assert_snapshot!(ran.stdout, @"Hello from the scripted agent. I ask no model: I answer from a file, or, as now, with this one sentence. You said: Is anybody there?");
+    assert_snapshot!(ran.stderr, @r"
+    opened a case of `ask`: scripted: Is anybody there?
+    scripted was asked as reviewer: ask answer (scripted)
+    scripted answered (0.0 s, 0 tokens, $0.00)
+    completed
+    ");
+    env.assert_healthy();
+}
+
+#[test]
+fn a_prompt_comes_from_standard_input() {
+    let env = TestEnv::new();
+    for args in [
+        &["ask", "scripted", "-", "-q"][..],
+        &["ask", "scripted", "-q"],
+    ] {
+        let ran = env
+            .run_with_input(args, "From a pipe\nwith two lines\n")
+            .assert_code(0);
+        assert!(ran.stdout.ends_with("You said: From a pipe\n"), "{ran:?}");
+        assert_eq!(ran.stderr, "");
+    }
+}
+
+#[test]
+fn a_script_decides_answers_errors_usage_and_cost() {
+    let env = TestEnv::new();
+    let script = env.write(
+        "replies.json",
+        r#"{"replies": [
+            {"when": "price", "text": "42", "usage": {"input": 1200, "output": 85}, "cost_usd": 0.0071},
+            {"when": "busy", "error": {"class": "overloaded", "message": "too many friends"}}
+        ]}"#,
+    );
+    env.write_user_config(&format!(
+        "agents:\n  - {{name: ann, provider: scripted, script: {:?}, role: reviewer}}\nretry: {{attempts: 1}}\n",
+        script.display().to_string()
+    ));
+    let ran = env
+        .run(["ask", "ann", "What is the price?", "--json"])
+        .assert_code(0);
+    let answer = &ran.json()["answers"][0];
+    assert_eq!(answer["text"], "42");
+    assert_eq!(answer["usage"]["input"], 1200);
+    assert_eq!(answer["cost"]["known"], 7100);
+    assert!(ran.stderr.contains("1,285 tokens, $0.0071"), "{ran:?}");
+
+    let ran = env.run(["ask", "ann", "Are you busy?"]).assert_code(7);
+    assert_snapshot!(env.tidy(&ran.stderr), @r"");
+    let ran = env.run(["ask", "ann", "Something else"]).assert_code(5);
+    assert_snapshot!(env.tidy(&ran.stderr), @r"");
+    env.assert_healthy();
+}
+
+#[test]
+fn a_batch_is_answered_line_by_line() {
+    let env = TestEnv::new();
+    env.write(
+        "batch.jsonl",
+        "{\"id\": \"first\", \"prompt\": \"One\"}\n\nTwo\n",
+    );
+    let ran = env
+        .run([
+            "ask",
+            "scripted",
+            "--batch",
+            "batch.jsonl",
+            "--output",
+            "out",
+            "-q",
+        ])
+        .assert_code(0);
+    assert_snapshot!(env.tidy(&ran.stdout), @r"
+    [ROOT]/project/out/first.md
+    [ROOT]/project/out/0003.md
+    ");
+    let text = std::fs::read_to_string(env.project().join("out/first.md")).unwrap();
+    assert!(text.ends_with("You said: One\n"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_asked_gets_a_sentence() {
+    let env = TestEnv::new();
+    env.write("empty.txt", "\n\n");
+    env.write("bad.jsonl", "{\"id\": 1}\n");
+    env.write(
+        "twice.jsonl",
+        "{\"id\":\"a\",\"prompt\":\"x\"}\n{\"id\":\"a\",\"prompt\":\"y\"}\n",
+    );
+    env.write("escape.jsonl", "{\"id\":\"../a\",\"prompt\":\"x\"}\n");
+    let mut told = String::new();
+    for args in [
+        &["ask", "nobody", "Hello"][..],
+        &["ask", "no body", "Hello"],
+        &["ask", "scripted", ""],
+        &["ask", "scripted", "--batch", "missing.txt"],
+        &["ask", "scripted", "--batch", "empty.txt"],
+        &["ask", "scripted", "--batch", "bad.jsonl"],
+        &["ask", "scripted", "--batch", "twice.jsonl"],
+        &["ask", "scripted", "--batch", "escape.jsonl"],
+        &["ask", "scripted", "Hello", "--dir", "nowhere"],
+        &["ask", "scripted", "Hello", "--schema", "empty.txt"],
+        &["-C", "nowhere", "ask", "scripted", "Hello"],
+    ] {
+        let ran = env.run(args);
+        assert_eq!(ran.stdout, "");
+        told += &format!(
+            "$ tribunal {}\n{}[{}]\n",
+            args.join(" "),
+            env.tidy(&ran.stderr),
+            ran.code.unwrap()
+        );
+    }
+    assert_snapshot!(told, @r"");
+    assert!(
+        !env.ledger().join("ledger.db").exists(),
+        "nothing was worth a record"
+    );
+}
+
+#[test]
+fn a_budget_stops_before_the_next_call() {
+    let env = TestEnv::new();
+    let script = env.write(
+        "replies.json",
+        r#"{"replies": [{"text": "done", "cost_usd": 0.3}]}"#,
+    );
+    env.write_user_config(&format!(
+        "agents:\n  - {{name: ann, provider: scripted, script: {:?}, role: reviewer}}\n",
+        script.display().to_string()
+    ));
+    env.write("batch.txt", "One\nTwo\nThree\nFour\n");
+    let args = [
+        "ask",
+        "ann",
+        "--batch",
+        "batch.txt",
+        "--max-cost",
+        "0.5",
+        "--json",
+    ];
+    let ran = env.run(args).assert_code(7);
+    let json = ran.json();
+    assert_eq!(json["answers"].as_array().unwrap().len(), 2, "{json:#}");
+    assert_eq!(json["state"]["why"]["reason"], "budget");
+    // With more money the case goes on where it stopped: two more runs, not four.
+    let ran = env
+        .run(["resume", "--json", "--set", "budget.per_case=2"])
+        .assert_code(0);
+    assert_eq!(ran.json()["answers"].as_array().unwrap().len(), 4);
+    let log = env.run(["log", "--json"]).json();
+    assert_eq!(log["cases"][0]["spend"]["runs"], 4);
+    env.assert_healthy();
+}
+
+#[test]
+fn secrets_reach_neither_ledger_nor_answer() {
+    let mut env = TestEnv::new();
+    env.set_env("HOUSE_API_KEY", "sk-canary-0123456789")
+        .set_env("ANTHROPIC_API_KEY", "sk-ant-canary-42424242");
+    env.write_user_config(&format!(
+        "agents:\n  - {{name: env, command: [{:?}, --behave, env], role: reviewer}}\n",
+        fake("fake-agent").display().to_string()
+    ));
+    let ran = env
+        .run(["ask", "env", "Say sk-canary-0123456789", "--json"])
+        .assert_code(0);
+    assert!(!ran.stdout.contains("canary"), "{ran:?}");
+    let found = std::process::Command::new("grep")
+        .args(["-r", "canary"])
+        .arg(env.ledger())
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&found.stdout), "");
+}

@@ -1,0 +1,15 @@
+//! What users type and what they read: a few tests per command.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot set its scene has failed"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod ask;
+mod cases;
+mod config;
+mod setup;
+mod trust;

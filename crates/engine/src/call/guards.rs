@@ -1,0 +1,69 @@
+//! What stands between a question and a call: budgets and parked providers.
+
+use tribunal_core::case::Pause;
+use tribunal_core::event::EventKind;
+use tribunal_core::time::Timestamp;
+use tribunal_store::ParkedProvider;
+
+use super::Seat;
+use crate::Engine;
+use crate::budget;
+use crate::case::{Case, CaseError};
+
+impl Engine {
+    /// Refuses the next call when a cap has been reached.
+    pub(super) async fn check_budget(&self, case: &Case) -> Result<(), CaseError> {
+        if !self.caps.bind() {
+            return Ok(());
+        }
+        let store = self.ledger.store();
+        let case_spend = store.case_spend(case.id()).await?;
+        let now = store.now().await?;
+        let midnight = Timestamp(now.0 - now.0.rem_euclid(86_400_000));
+        let day_spend = store.spend_since(midnight).await?;
+        match budget::exceeded(&self.caps, &case_spend, &day_spend) {
+            Some(why) => Err(CaseError::Parked { why, until: None }),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses to call a provider that is parked for a time. A park without end does not bind here:
+    /// that a person asks or resumes is the sign that the login or the credit may be back.
+    pub(super) async fn check_provider(&self, seat: &Seat) -> Result<(), CaseError> {
+        match self.park_of(seat).await? {
+            Some(park) if park.until.is_some() => {
+                let (provider, class) = (park.provider, park.class);
+                let why = Pause::Provider { provider, class };
+                Err(CaseError::Parked {
+                    why,
+                    until: park.until,
+                })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Notes that a parked provider has answered.
+    pub(super) async fn free_if_parked(&self, case: &Case, seat: &Seat) -> Result<(), CaseError> {
+        if let Some(ParkedProvider {
+            provider, model, ..
+        }) = self.park_of(seat).await?
+        {
+            case.note(EventKind::ProviderFreed { provider, model })
+                .await;
+        }
+        Ok(())
+    }
+
+    async fn park_of(&self, seat: &Seat) -> Result<Option<ParkedProvider>, CaseError> {
+        let profile = seat.agent.profile();
+        if seat.is_free() {
+            return Ok(None);
+        }
+        let parked = self.ledger.store().parked_providers().await?;
+        let ours = |park: &ParkedProvider| {
+            park.provider == profile.provider && park.model == profile.model
+        };
+        Ok(parked.into_iter().find(ours))
+    }
+}
