@@ -142,7 +142,10 @@ impl Invocation {
             return Ok(None);
         }
         let dir = LedgerDir::create(path.clone()).map_err(unusable)?;
-        Ok(Some((open_store(&dir).await?, dir)))
+        Ok(Some((
+            open_store(&dir, loaded.settings.ledger.synchronous).await?,
+            dir,
+        )))
     }
 
     /// Returns store and directory; without a ledger, `case` is simply not known.

@@ -11,7 +11,7 @@ use tribunal_agents::spec::Recording;
 use tribunal_core::ids::{AgentName, CaseId};
 use tribunal_core::outage::RetryPolicy;
 use tribunal_core::secret::{Redactor, Secret};
-use tribunal_store::{Holder, Location, Store, StoreError};
+use tribunal_store::{Durability, Holder, Location, Options, Store, StoreError};
 
 use crate::Engine;
 use crate::budget::Caps;
@@ -19,7 +19,7 @@ use crate::call::Seat;
 use crate::case::CaseError;
 use crate::config::{
     AgentSettings, BudgetSettings, Provider, RetrySettings, Roster, SCRIPTED, Settings, Span,
-    SpecContext,
+    SpecContext, Synchronous,
 };
 use crate::export::Exported;
 use crate::files::LedgerDir;
@@ -44,8 +44,18 @@ pub struct Surroundings {
 }
 
 /// Opens the store of a ledger directory.
-pub async fn open_store(dir: &LedgerDir) -> Result<Arc<dyn Store>, StoreError> {
-    tribunal_store::open(&Location::File(dir.database())).await
+pub async fn open_store(
+    dir: &LedgerDir,
+    synchronous: Synchronous,
+) -> Result<Arc<dyn Store>, StoreError> {
+    let options = Options {
+        durability: match synchronous {
+            Synchronous::Full => Durability::PowerLoss,
+            Synchronous::Normal => Durability::Crash,
+        },
+        ..Options::default()
+    };
+    tribunal_store::open_with(&Location::File(dir.database()), options).await
 }
 
 impl Engine {
@@ -55,7 +65,7 @@ impl Engine {
         dir: LedgerDir,
         surroundings: Surroundings,
     ) -> Result<Self, CaseError> {
-        let store = open_store(&dir).await?;
+        let store = open_store(&dir, settings.ledger.synchronous).await?;
         let roster = Roster::new(settings);
         let context = SpecContext {
             homes: dir.homes(),

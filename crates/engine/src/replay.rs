@@ -18,6 +18,7 @@ use crate::assemble::{Parts, open_store};
 use crate::budget::Caps;
 use crate::call::Seat;
 use crate::case::CaseError;
+use crate::config::Synchronous;
 use crate::export::{Exported, ExportedRun};
 use crate::files::LedgerDir;
 
@@ -50,7 +51,7 @@ impl Stage {
         let copy = LedgerDir::create(temporary.path().join("ledger"))
             .map_err(CaseError::file("make a temporary ledger"))?;
         let parts = Parts {
-            store: open_store(&copy).await?,
+            store: open_store(&copy, Synchronous::Normal).await?,
             dir: copy,
             seats: recorded_seats(&exported.runs),
             caps: Caps::default(),

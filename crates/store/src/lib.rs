@@ -22,7 +22,7 @@ use tribunal_core::money::{Cost, Spend, Usage};
 use tribunal_core::time::Timestamp;
 
 pub use crate::holder::Holder;
-pub use crate::location::{LEASE_TTL, Location, Options};
+pub use crate::location::{Durability, LEASE_TTL, Location, Options};
 
 /// Opens the ledger at `location`, and creates it or brings it up to date when needed.
 pub async fn open(location: &Location) -> Result<Arc<dyn Store>, StoreError> {

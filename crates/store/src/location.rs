@@ -38,6 +38,18 @@ pub struct Options {
     pub lease_ttl: Duration,
     /// How long to wait altogether while other processes write.
     pub patience: Duration,
+    /// What an acknowledged record survives.
+    pub durability: Durability,
+}
+
+/// What an acknowledged record survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// Power loss.
+    #[default]
+    PowerLoss,
+    /// The death of the process.
+    Crash,
 }
 
 impl Default for Options {
@@ -45,6 +57,7 @@ impl Default for Options {
         Self {
             lease_ttl: LEASE_TTL,
             patience: Duration::from_secs(60),
+            durability: Durability::default(),
         }
     }
 }

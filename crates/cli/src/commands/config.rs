@@ -279,13 +279,16 @@ impl Surface<'_> {
                     return Ok(());
                 }
                 Err(error) => {
-                    (self.say)(&for_terminal(&error.to_string()));
-                    let again = std::io::stdin().is_terminal()
-                        && inquire::Confirm::new("Edit again?")
+                    let asking = std::io::stdin().is_terminal();
+                    if asking {
+                        (self.say)(&for_terminal(&error.to_string()));
+                    }
+                    let again = || {
+                        inquire::Confirm::new("Edit again?")
                             .with_default(true)
                             .prompt()
-                            .unwrap_or(false);
-                    if !again {
+                    };
+                    if !(asking && again().unwrap_or(false)) {
                         return Err(CliError::from(error).hint("The file was left as it was"));
                     }
                 }

@@ -306,6 +306,9 @@ fn the_users_file_is_made_when_missing() {
         [Label::High]
     );
     assert_eq!(editor.file(), world.user_file());
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(editor.file()), 0o600);
+    assert_eq!(mode(editor.file().parent().unwrap()), 0o700);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::schema;
 use crate::location::directory_of;
-use crate::{Options, StoreError, private};
+use crate::{Durability, Options, StoreError, private};
 
 /// How long SQLite itself waits for a lock before we take over.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -40,7 +40,10 @@ impl Site {
             .filename(path)
             .busy_timeout(BUSY_TIMEOUT.min(options.patience / 8))
             .foreign_keys(true)
-            .synchronous(SqliteSynchronous::Full)
+            .synchronous(match options.durability {
+                Durability::PowerLoss => SqliteSynchronous::Full,
+                Durability::Crash => SqliteSynchronous::Normal,
+            })
             .pragma("journal_size_limit", LOG_LIMIT)
             .disable_statement_logging();
         let site = Self {
@@ -206,5 +209,15 @@ mod tests {
         let settings: (String, i64, i64, i64) =
             sqlx::query_as(SQL).fetch_one(&mut conn).await.unwrap();
         assert_eq!(settings, ("wal".to_owned(), 2, 1, 5000));
+
+        let options = Options {
+            durability: Durability::Crash,
+            ..Options::default()
+        };
+        let site = Site::open(&path, options).await.unwrap();
+        let mut conn = site.take_or_connect().await.unwrap();
+        let faster: (String, i64, i64, i64) =
+            sqlx::query_as(SQL).fetch_one(&mut conn).await.unwrap();
+        assert_eq!(faster, ("wal".to_owned(), 1, 1, 5000));
     }
 }

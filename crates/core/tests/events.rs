@@ -1,0 +1,244 @@
+//! The JSON form of every event. It is part of the product: changing it is a deliberate act.
+
+use serde_json::json;
+use tribunal_core::agent::{Access, ErrorClass, Role};
+use tribunal_core::case::{CaseKind, Outcome, Pause};
+use tribunal_core::event::{Event, EventKind, RunResult};
+use tribunal_core::ids::{AgentName, CaseId, EffectKey, RunId, StepKey};
+use tribunal_core::money::{Cost, MicroUsd, Usage};
+use tribunal_core::time::Timestamp;
+
+/// One of each kind, with the JSON that it must have.
+fn examples() -> Vec<(EventKind, serde_json::Value)> {
+    let run = RunId::from_bits(0xab);
+    let step = StepKey::new("ask a").expect("a step key");
+    let effect = EffectKey::new("write a.md").expect("an effect key");
+    let usage = Usage {
+        input: 1,
+        cache_read: 2,
+        cache_write: 3,
+        output: 4,
+    };
+    let usage_json = json!({"input": 1, "cache_read": 2, "cache_write": 3, "output": 4});
+    let id = "r-00000000000000ab";
+    vec![
+        (
+            EventKind::CaseOpened {
+                kind: CaseKind::Ask,
+                title: "ann: hi".into(),
+                request: json!({"a": 1}),
+            },
+            json!({"type": "case_opened", "kind": "ask", "title": "ann: hi", "request": {"a": 1}}),
+        ),
+        (
+            EventKind::CaseResumed {
+                holder: "host:1".into(),
+                generation: 2,
+            },
+            json!({"type": "case_resumed", "holder": "host:1", "generation": 2}),
+        ),
+        (
+            EventKind::CaseParked {
+                why: Pause::Provider {
+                    provider: "claude".into(),
+                    class: ErrorClass::RateLimited,
+                },
+                until: Some(Timestamp(5)),
+            },
+            json!({"type": "case_parked", "until": 5,
+                "why": {"reason": "provider", "provider": "claude", "class": "rate_limited"}}),
+        ),
+        (
+            EventKind::CaseParked {
+                why: Pause::Budget {
+                    cap: "day".into(),
+                    detail: "$1.00 of $1.00 spent".into(),
+                },
+                until: None,
+            },
+            json!({"type": "case_parked", "until": null,
+                "why": {"reason": "budget", "cap": "day", "detail": "$1.00 of $1.00 spent"}}),
+        ),
+        (
+            EventKind::CaseClosed {
+                outcome: Outcome::Completed,
+            },
+            json!({"type": "case_closed", "outcome": "completed"}),
+        ),
+        (
+            EventKind::CaseClosed {
+                outcome: Outcome::Inconclusive {
+                    class: ErrorClass::Empty,
+                    cause: "no text".into(),
+                },
+            },
+            json!({"type": "case_closed", "outcome": "inconclusive", "class": "empty", "cause": "no text"}),
+        ),
+        (
+            EventKind::StepStarted { step: step.clone() },
+            json!({"type": "step_started", "step": "ask a"}),
+        ),
+        (
+            EventKind::StepFinished {
+                step: step.clone(),
+                output: json!({"run": id}),
+            },
+            json!({"type": "step_finished", "step": "ask a", "output": {"run": id}}),
+        ),
+        (
+            EventKind::RunStarted {
+                run: run.clone(),
+                step,
+                agent: AgentName::new("ann").expect("a name"),
+                role: Role::Reviewer,
+                provider: "claude".into(),
+                model: None,
+                family: "anthropic".into(),
+                access: Access::ReadOnly,
+                attempt: 1,
+                prompt_hash: "00".into(),
+            },
+            json!({"type": "run_started", "run": id, "step": "ask a", "agent": "ann", "role": "reviewer",
+                "provider": "claude", "model": null, "family": "anthropic", "access": "read_only",
+                "attempt": 1, "prompt_hash": "00"}),
+        ),
+        (
+            EventKind::RunProgressed {
+                run: run.clone(),
+                activity: "writing".into(),
+                chars: 7,
+                usage,
+            },
+            json!({"type": "run_progressed", "run": id, "activity": "writing", "chars": 7, "usage": usage_json}),
+        ),
+        (
+            EventKind::RunFinished {
+                run: run.clone(),
+                result: RunResult::Answered {
+                    reply_hash: "11".into(),
+                    reply_chars: 9,
+                },
+                usage,
+                cost: Cost::Known(MicroUsd(7_060)),
+                elapsed_ms: 12,
+                session: Some("s".into()),
+                answered_by: Some("m".into()),
+                version: Some("1.0".into()),
+            },
+            json!({"type": "run_finished", "run": id, "result": "answered", "reply_hash": "11", "reply_chars": 9,
+                "usage": usage_json, "cost": {"known": 7060}, "elapsed_ms": 12, "session": "s",
+                "answered_by": "m", "version": "1.0"}),
+        ),
+        (
+            EventKind::RunFinished {
+                run: run.clone(),
+                result: RunResult::Failed {
+                    class: ErrorClass::Hung,
+                    message: "silence".into(),
+                },
+                usage: Usage::default(),
+                cost: Cost::Unknown,
+                elapsed_ms: 0,
+                session: None,
+                answered_by: None,
+                version: None,
+            },
+            json!({"type": "run_finished", "run": id, "result": "failed", "class": "hung", "message": "silence",
+                "usage": {"input": 0, "cache_read": 0, "cache_write": 0, "output": 0}, "cost": "unknown",
+                "elapsed_ms": 0, "session": null, "answered_by": null, "version": null}),
+        ),
+        (
+            EventKind::RunRetried {
+                run,
+                class: ErrorClass::Network,
+                wait_ms: 1000,
+            },
+            json!({"type": "run_retried", "run": id, "class": "network", "wait_ms": 1000}),
+        ),
+        (
+            EventKind::ProviderParked {
+                provider: "codex".into(),
+                model: Some("gpt-5.5".into()),
+                class: ErrorClass::Credit,
+                until: None,
+            },
+            json!({"type": "provider_parked", "provider": "codex", "model": "gpt-5.5", "class": "credit", "until": null}),
+        ),
+        (
+            EventKind::ProviderFreed {
+                provider: "codex".into(),
+                model: None,
+            },
+            json!({"type": "provider_freed", "provider": "codex", "model": null}),
+        ),
+        (
+            EventKind::EffectIntended {
+                effect: effect.clone(),
+                what: "write /a.md".into(),
+            },
+            json!({"type": "effect_intended", "effect": "write a.md", "what": "write /a.md"}),
+        ),
+        (
+            EventKind::EffectDone {
+                effect,
+                evidence: "22".into(),
+            },
+            json!({"type": "effect_done", "effect": "write a.md", "evidence": "22"}),
+        ),
+        (
+            EventKind::Noted {
+                text: "by the way".into(),
+            },
+            json!({"type": "noted", "text": "by the way"}),
+        ),
+    ]
+}
+
+#[test]
+fn every_event_has_its_json_and_is_read_back_from_it() {
+    for (kind, expected) in examples() {
+        let event = Event {
+            case: CaseId::from_bits(1),
+            seq: 3,
+            at: Timestamp(4),
+            kind,
+        };
+        let mut whole = json!({"case": "c-0000000001", "seq": 3, "at": 4});
+        whole
+            .as_object_mut()
+            .expect("an object")
+            .extend(expected.as_object().expect("an object").clone());
+        let json = serde_json::to_value(&event).expect("an event serializes");
+        assert_eq!(json, whole);
+        let back: Event = serde_json::from_value(json).expect("an event is read back");
+        assert_eq!(back, event);
+    }
+}
+
+#[test]
+fn every_kind_of_event_has_an_example() {
+    // Naming all variants here makes the compiler ask for the example of a new one.
+    let name = |kind: &EventKind| match kind {
+        EventKind::CaseOpened { .. } => 0,
+        EventKind::CaseResumed { .. } => 1,
+        EventKind::CaseParked { .. } => 2,
+        EventKind::CaseClosed { .. } => 3,
+        EventKind::StepStarted { .. } => 4,
+        EventKind::StepFinished { .. } => 5,
+        EventKind::RunStarted { .. } => 6,
+        EventKind::RunProgressed { .. } => 7,
+        EventKind::RunFinished { .. } => 8,
+        EventKind::RunRetried { .. } => 9,
+        EventKind::ProviderParked { .. } => 10,
+        EventKind::ProviderFreed { .. } => 11,
+        EventKind::EffectIntended { .. } => 12,
+        EventKind::EffectDone { .. } => 13,
+        EventKind::Noted { .. } => 14,
+    };
+    let shown: std::collections::BTreeSet<_> =
+        examples().iter().map(|(kind, _)| name(kind)).collect();
+    assert_eq!(
+        shown.into_iter().collect::<Vec<_>>(),
+        (0..15).collect::<Vec<_>>()
+    );
+}
