@@ -1,19 +1,14 @@
-//! From statuses, messages and exits to error classes.
+//! From statuses and messages to error classes.
 //!
 //! Providers and clients say the same thing in many words. The tables here hold those that were
 //! met; a word is looked for only in messages that are known to be about a failure.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
 use tribunal_core::agent::ErrorClass;
-use tribunal_core::text::{headline, truncate_chars};
+use tribunal_core::text::headline;
 
-use super::exit::Ended;
-use super::reader::{Ending, LONGEST_MESSAGE};
+use super::reader::LONGEST_MESSAGE;
+use super::wait::retry_after;
 use crate::AgentError;
-
-/// Longer waits are taken for nonsense.
-const LONGEST_WAIT: Duration = Duration::from_secs(31 * 24 * 60 * 60);
 
 /// Phrases in lower case and what they mean, the more telling ones first.
 const PHRASES: &[(ErrorClass, &[&str])] = &[
@@ -31,6 +26,7 @@ const PHRASES: &[(ErrorClass, &[&str])] = &[
             "billing_not_active",
             "quota exceeded. check your plan",
             "credits are depleted",
+            "exhausted your daily quota",
         ],
     ),
     (
@@ -97,14 +93,6 @@ const PHRASES: &[(ErrorClass, &[&str])] = &[
         ],
     ),
     (
-        ErrorClass::Truncated,
-        &[
-            "max_output_tokens",
-            "output token maximum",
-            "incomplete response returned",
-        ],
-    ),
-    (
         ErrorClass::Refused,
         &[
             "content_filter",
@@ -117,6 +105,16 @@ const PHRASES: &[(ErrorClass, &[&str])] = &[
         ],
     ),
     (
+        ErrorClass::Truncated,
+        &[
+            "max_output_tokens",
+            "output token maximum",
+            "incomplete response returned",
+            "without a finish reason",
+        ],
+    ),
+    (ErrorClass::Empty, &["an empty response"]),
+    (
         ErrorClass::Garbled,
         &[
             "json parse error",
@@ -124,7 +122,14 @@ const PHRASES: &[(ErrorClass, &[&str])] = &[
             "incomplete json segment",
             "malformed response",
             "is not valid json",
+            "utf8 error",
+            "in json at position",
         ],
+    ),
+    // The clients' own clocks are set to our limit of silence.
+    (
+        ErrorClass::Hung,
+        &["operation timed out", "request timed out"],
     ),
     (
         ErrorClass::Network,
@@ -171,6 +176,8 @@ const PHRASES: &[(ErrorClass, &[&str])] = &[
             "invalid_argument",
             "issue with the selected model",
             "model_not_found",
+            "does not exist or you do not have access",
+            "is not found for",
             "not_found",
         ],
     ),
@@ -253,123 +260,28 @@ pub(super) fn may_wait(class: ErrorClass) -> bool {
     )
 }
 
-/// Returns the error of a run that we ended for a reason that no answer can outweigh.
-pub(super) fn forced_end(name: &str, end: &Ending<'_>) -> Option<AgentError> {
-    let (class, message) = match &end.exit.ended {
-        Ended::SpawnFailed { reason } => (
-            ErrorClass::Setup,
-            format!("{name} could not be started: {reason}."),
-        ),
-        Ended::OutputCap => (
-            ErrorClass::Limit,
-            format!("{name} wrote more output than is allowed and was ended."),
-        ),
-        Ended::Cancelled => (ErrorClass::Cancelled, format!("{name} was stopped.")),
-        Ended::Exited
-        | Ended::FirstByte
-        | Ended::Idle
-        | Ended::Wall
-        | Ended::AfterResult
-        | Ended::ParentGone => return None,
-    };
-    Some(AgentError::new(class, message))
-}
-
-/// Returns the error of a run that we ended before it had given its result.
-pub(super) fn time_out(name: &str, end: &Ending<'_>) -> Option<AgentError> {
-    let after = seconds(end.exit.wall_ms);
-    let (class, message) = match &end.exit.ended {
-        Ended::FirstByte => (
-            ErrorClass::Hung,
-            format!("{name} gave no sign of life and was ended after {after}."),
-        ),
-        Ended::Idle => (
-            ErrorClass::Hung,
-            format!("{name} fell silent and was ended after {after}."),
-        ),
-        Ended::Wall | Ended::AfterResult => (
-            ErrorClass::Hung,
-            format!("{name} did not finish in time and was ended after {after}."),
-        ),
-        Ended::ParentGone => (
-            ErrorClass::Cancelled,
-            format!("{name} was stopped because nobody waited for it any more."),
-        ),
-        Ended::Exited | Ended::OutputCap | Ended::Cancelled | Ended::SpawnFailed { .. } => {
-            return None;
-        }
-    };
-    Some(AgentError::new(class, message))
-}
-
-fn seconds(millis: u64) -> String {
-    format!("{}.{} s", millis / 1000, millis % 1000 / 100)
-}
-
-/// Returns the error of a run whose answer is complete but whose exit says otherwise.
-pub(super) fn spoiled_by_exit(name: &str, end: &Ending<'_>) -> Option<AgentError> {
-    if end.exit.ended != Ended::Exited || end.exit.code == Some(0) {
-        return None;
-    }
-    let message = format!("{name} gave an answer but then {}.", how_it_exited(end));
-    Some(AgentError::new(ErrorClass::Crash, message))
-}
-
-/// Returns the error of a run that ended by itself and badly, without a report of its own.
-///
-/// `complaint` is the last thing the agent said on stdout about a failure; stderr stands in for it.
-pub(super) fn broken_run(name: &str, end: &Ending<'_>, complaint: Option<&str>) -> AgentError {
-    let message = complaint.unwrap_or(end.stderr);
-    let class = class_of(None, message).unwrap_or(ErrorClass::Crash);
-    let how = how_it_exited(end);
-    let said = match complaint {
-        Some(complaint) => said(complaint),
-        None => telling_line(end.stderr),
-    };
-    let text = if said.is_empty() {
-        format!("{name} {how} without saying why.")
-    } else {
-        format!("{name} {how}: {said}")
-    };
-    AgentError {
-        retry_after: retry_after(message).filter(|_| may_wait(class)),
-        ..AgentError::new(class, text)
-    }
-}
-
-fn how_it_exited(end: &Ending<'_>) -> String {
-    match (end.exit.code, end.exit.signal) {
-        (Some(code), _) => format!("exited with code {code}"),
-        (None, Some(signal)) => format!("died of signal {signal}"),
-        (None, None) => "ended in an unknown way".to_owned(),
-    }
-}
-
-/// Returns the line of stderr that most likely tells what went wrong.
-fn telling_line(stderr: &str) -> String {
-    let lines = || {
-        stderr
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
-    };
-    let line = lines()
-        .find(|line| line.to_ascii_lowercase().contains("error"))
-        .or_else(|| lines().next_back())
-        .unwrap_or_default();
-    truncate_chars(line, LONGEST_MESSAGE).into_owned()
-}
-
 /// Returns a foreign message as part of ours; of a JSON body only what it says.
 pub(super) fn said(message: &str) -> String {
     let from_json = || {
         let start = message.find('{')?;
-        let body: serde_json::Value = serde_json::from_str(message.get(start..)?.trim()).ok()?;
+        let mut values = serde_json::Deserializer::from_str(message.get(start..)?).into_iter();
+        let body: serde_json::Value = values.next()?.ok()?;
         let error = body.get("error").unwrap_or(&body);
         let text = error.get("message").unwrap_or(error).as_str()?;
         Some(headline(text, LONGEST_MESSAGE).into_owned())
     };
-    from_json().unwrap_or_else(|| headline(message, LONGEST_MESSAGE).into_owned())
+    let plain = || {
+        // That it is an error of an API is said anyway.
+        let bare = message.trim_start_matches('[');
+        let bare = bare.strip_prefix("API Error: ").unwrap_or(bare);
+        let bare = headline(bare, LONGEST_MESSAGE);
+        let unopened = !bare.contains('[');
+        bare.strip_suffix(']')
+            .filter(|_| unopened)
+            .unwrap_or(&bare)
+            .to_owned()
+    };
+    from_json().unwrap_or_else(plain)
 }
 
 fn by_text(message: &str) -> Option<ErrorClass> {
@@ -411,81 +323,6 @@ fn status_in(message: &str) -> Option<u64> {
         .iter()
         .flat_map(|before| message.match_indices(before))
         .find_map(number_after)
-}
-
-/// Returns how long a message asks to wait.
-pub(super) fn retry_after(message: &str) -> Option<Duration> {
-    const BEFORE: [&str; 6] = [
-        "retry in ",
-        "try again in ",
-        "retry after ",
-        "retry-after: ",
-        "retrydelay\":\"",
-        "retrydelay\": \"",
-    ];
-    let message = message.to_lowercase().replace("\\\"", "\"");
-    let wait_after = |(at, before): (usize, &str)| duration(message.get(at + before.len()..)?);
-    BEFORE
-        .iter()
-        .flat_map(|before| message.match_indices(before))
-        .find_map(wait_after)
-        .or_else(|| until_epoch(&message))
-}
-
-/// Returns the wait of a `Retry-After` header: seconds or a date.
-pub(super) fn retry_after_header(value: &str) -> Option<Duration> {
-    let value = value.trim();
-    let wait = match value.parse::<f64>() {
-        Ok(seconds) => Duration::try_from_secs_f64(seconds).ok()?,
-        Err(_) => httpdate::parse_http_date(value)
-            .ok()?
-            .duration_since(SystemTime::now())
-            .unwrap_or(Duration::ZERO),
-    };
-    (wait <= LONGEST_WAIT).then_some(wait)
-}
-
-/// Returns the duration that `text` begins with, such as `12.5s`, `1m30s` or `3 days 4 hours`;
-/// a bare number means seconds.
-fn duration(text: &str) -> Option<Duration> {
-    let mut seconds = 0.0;
-    let mut rest = text.trim_start();
-    let mut any = false;
-    loop {
-        let digits = rest
-            .find(|c: char| !(c.is_ascii_digit() || c == '.'))
-            .unwrap_or(rest.len());
-        let (number, tail) = rest.split_at(digits);
-        let Ok(number) = number.trim_end_matches('.').parse::<f64>() else {
-            break;
-        };
-        let tail = tail.trim_start_matches(' ');
-        let letters = tail
-            .find(|c: char| !c.is_ascii_alphabetic())
-            .unwrap_or(tail.len());
-        let (unit, tail) = tail.split_at(letters);
-        let factor = match unit {
-            "ms" | "milliseconds" => 0.001,
-            "m" | "min" | "minute" | "minutes" => 60.0,
-            "h" | "hour" | "hours" => 3_600.0,
-            "d" | "day" | "days" => 86_400.0,
-            _ => 1.0,
-        };
-        seconds += number * factor;
-        any = true;
-        rest = tail.trim_start_matches(' ');
-    }
-    let wait = Duration::try_from_secs_f64(seconds).ok()?;
-    (any && wait <= LONGEST_WAIT).then_some(wait)
-}
-
-/// Returns the time until the second since 1970 that stands after the bar in messages such as
-/// `usage limit reached|1700000000`.
-fn until_epoch(message: &str) -> Option<Duration> {
-    let digits = message.split('|').nth(1)?.trim();
-    let then = UNIX_EPOCH.checked_add(Duration::from_secs(digits.parse().ok()?))?;
-    let wait = then.duration_since(SystemTime::now()).ok()?;
-    (wait <= LONGEST_WAIT).then_some(wait)
 }
 
 #[cfg(test)]

@@ -81,33 +81,15 @@ fn messages_and_statuses_have_a_class() {
 }
 
 #[test]
-fn waits_are_read_from_messages() {
-    let seconds = |seconds: f64| Some(Duration::from_secs_f64(seconds));
-    for (message, wait) in [
-        ("Please try again in 1s.", seconds(1.0)),
-        ("Please retry in 12.5s.", seconds(12.5)),
-        ("try again in 1m30s", seconds(90.0)),
-        ("Try again in 3 days 4 hours.", seconds(273_600.0)),
-        (r#"{"retryDelay":"7s"}"#, seconds(7.0)),
-        ("retry after 30", seconds(30.0)),
-        ("try again later", None),
-        ("try again in 99999999 days", None),
-    ] {
-        assert_eq!(retry_after(message), wait, "{message}");
-    }
-    assert_eq!(retry_after_header("3600"), seconds(3600.0));
-    assert_eq!(
-        retry_after_header("Wed, 21 Oct 2015 07:28:00 GMT"),
-        seconds(0.0)
-    );
-    assert_eq!(retry_after_header("soon"), None);
-}
-
-#[test]
 fn of_a_json_body_only_the_message_is_shown() {
     assert_eq!(
         said(r#"API Error: 400 {"type":"error","error":{"type":"x","message":"Field required"}}"#),
         "Field required"
     );
-    assert_eq!(said("plain\nmore"), "plain");
+    assert_eq!(
+        said(r#"[API Error: {"error":{"code":400,"message":"Bad payload"}}]"#),
+        "Bad payload"
+    );
+    assert_eq!(said("[API Error: The model is gone]"), "The model is gone");
+    assert_eq!(said("plain [sic]\nmore"), "plain [sic]");
 }

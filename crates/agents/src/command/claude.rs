@@ -118,10 +118,12 @@ impl reader::Protocol for Protocol {
                 .map_or_else(Usage::default, |(_, usage)| *usage);
             return (self.earlier + latest, Cost::Unknown);
         };
+        let usage = at(result, &["usage"]).map_or_else(Usage::default, usage);
         let cost = at(result, &["total_cost_usd"])
             .and_then(Value::as_f64)
-            .and_then(MicroUsd::from_dollars);
-        let usage = at(result, &["usage"]).map_or_else(Usage::default, usage);
+            .and_then(MicroUsd::from_dollars)
+            // Broken answers are counted as tokens but not as money.
+            .filter(|cost| cost.0 > 0 || usage.total() == 0);
         (usage, cost.map_or(Cost::Unknown, Cost::Known))
     }
 

@@ -7,10 +7,10 @@ use serde_json::Value;
 use tribunal_core::agent::ErrorClass;
 use tribunal_core::money::{Cost, Usage};
 
-use super::classify;
 use super::exit::Ended;
 use super::plan::{self, Context, Plan};
 use super::reader::{Ending, LONGEST_LINE, Reader, ran_out_of_time, text_at};
+use super::{classify, endings};
 use crate::{AgentError, AgentEvent, Reply};
 
 const NAME: &str = "The program";
@@ -50,6 +50,8 @@ impl Reader for Raw {
         Vec::new()
     }
 
+    fn overhear(&mut self, _stderr: &str) {}
+
     fn result_seen(&self) -> bool {
         false
     }
@@ -59,16 +61,16 @@ impl Reader for Raw {
     }
 
     fn finish(&mut self, end: &Ending<'_>) -> Result<Reply, AgentError> {
-        if let Some(error) = classify::forced_end(NAME, end) {
+        if let Some(error) = endings::forced_end(NAME, end) {
             return Err(error);
         }
         if ran_out_of_time(&end.exit.ended) || end.exit.ended == Ended::ParentGone {
-            let late = classify::time_out(NAME, end);
-            return Err(late.unwrap_or_else(|| classify::broken_run(NAME, end, None)));
+            let late = endings::time_out(NAME, end);
+            return Err(late.unwrap_or_else(|| endings::broken_run(NAME, end, None)));
         }
         if end.exit.code != Some(0) {
             // Its exit codes and words are its own: a guess at a class would be noise.
-            let broken = classify::broken_run(NAME, end, None);
+            let broken = endings::broken_run(NAME, end, None);
             return Err(AgentError::new(ErrorClass::Crash, broken.message));
         }
         if self.overlong {

@@ -4,6 +4,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Creates or empties the file at `path`; what is written is always appended, so that a file
 /// which is cut back while its writer lives does not grow a hole.
@@ -21,6 +22,21 @@ pub(super) fn create(path: &Path) -> io::Result<File> {
 /// Writes `content` to a private file at `path`.
 pub(super) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     create(path)?.write_all(content)
+}
+
+/// Makes sure that the file at `path` holds `content`, at every moment whole for other readers.
+pub(super) fn keep(path: &Path, content: &str) -> io::Result<()> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    if fs::read(path).is_ok_and(|present| present == content.as_bytes()) {
+        return Ok(());
+    }
+    if let Some(parent) = path.parent() {
+        directory(parent)?;
+    }
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let new = path.with_extension(format!("{}-{number}.new", std::process::id()));
+    write(&new, content.as_bytes())?;
+    fs::rename(&new, path)
 }
 
 /// Makes sure that `path` is a private directory.

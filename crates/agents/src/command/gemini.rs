@@ -17,6 +17,9 @@ use crate::{AgentError, AgentEvent, Reply};
 /// Statuses that the program turns into exit codes by taking them modulo 256.
 const STATUSES: [u64; 11] = [400, 401, 403, 408, 413, 429, 500, 502, 503, 504, 529];
 
+/// Where the program looks for its settings in its home directory.
+const SETTINGS: &str = ".gemini/settings.json";
+
 /// Returns how to ask Gemini CLI.
 pub(super) fn plan(context: &Context<'_>) -> Result<Plan, AgentError> {
     let Context { spec, call, model } = context;
@@ -38,13 +41,16 @@ pub(super) fn plan(context: &Context<'_>) -> Result<Plan, AgentError> {
         // Whoever works with tools needs what the program says about them.
         (_, Access::Write) | (None, _) => plan.stdin = plan::system_and_prompt(call),
     }
-    // Settings of the system outrank those of the user and of the directory, and a file of the
-    // run leaves everybody's own files alone.
-    let path = plan.file(context, "gemini.json", settings(context).to_string());
+    // With the user's login the user's settings apply: the program takes settings from nowhere else
+    // but files that belong to the system, and the user's file is not ours to change.
+    if spec.login == Login::Isolated {
+        plan.home_files.push((SETTINGS, settings().to_string()));
+    }
     plan.env([
-        ("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &path),
         // Otherwise it starts itself once more, and the first process swallows signals.
         ("GEMINI_CLI_NO_RELAUNCH", "true"),
+        // It writes reports of failures, prompt included, to the directory for temporary files.
+        ("TMPDIR", &call.run_dir.to_string_lossy()),
     ]);
     if let Some(key) = &spec.api_key {
         plan.env([("GEMINI_API_KEY", key.expose())]);
@@ -55,8 +61,10 @@ pub(super) fn plan(context: &Context<'_>) -> Result<Plan, AgentError> {
     Ok(plan)
 }
 
-fn settings(context: &Context<'_>) -> Value {
-    let mut settings = json!({
+/// Returns settings that keep the program to itself. It refuses to start without a way to log in.
+fn settings() -> Value {
+    json!({
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
         "general": {
             "enableAutoUpdate": false,
             "enableAutoUpdateNotification": false,
@@ -64,12 +72,7 @@ fn settings(context: &Context<'_>) -> Value {
         },
         "privacy": {"usageStatisticsEnabled": false},
         "telemetry": {"enabled": false},
-    });
-    let spec = context.spec;
-    if spec.api_key.is_some() || spec.login == Login::Isolated {
-        settings["security"] = json!({"auth": {"selectedType": "gemini-api-key"}});
-    }
-    settings
+    })
 }
 
 /// What the events of Gemini CLI add up to.
@@ -78,6 +81,8 @@ pub(super) struct Protocol {
     session: Option<String>,
     model: Option<String>,
     text: String,
+    /// The last thing it called an error.
+    complaint: Option<String>,
     result: Option<Value>,
 }
 
@@ -112,6 +117,12 @@ impl reader::Protocol for Protocol {
                     .to_owned();
                 vec![AgentEvent::ToolCall { name }]
             }
+            Some("error") => {
+                if text_at(event, &["severity"]) != Some("warning") {
+                    self.complaint = text_at(event, &["message"]).map(str::to_owned);
+                }
+                Vec::new()
+            }
             Some("result") => {
                 self.result = Some(event.clone());
                 vec![AgentEvent::Usage(self.spent().0)]
@@ -144,13 +155,17 @@ impl reader::Protocol for Protocol {
                     &stderr_message(end.stderr),
                     class,
                 )),
-                None => Outcome::Unfinished { complaint: None },
+                None => Outcome::Unfinished {
+                    complaint: self.complaint.clone(),
+                },
             };
         };
         match text_at(result, &["status"]) {
             Some("success") => self.answer(),
             Some("error") => {
-                let message = text_at(result, &["error", "message"]).unwrap_or_default();
+                let message = text_at(result, &["error", "message"])
+                    .or(self.complaint.as_deref())
+                    .unwrap_or_default();
                 let (status, class) = by_exit(end).unwrap_or((None, ErrorClass::Server));
                 Outcome::Failed(classify::reported(Self::NAME, status, message, class))
             }

@@ -13,6 +13,7 @@ mod classify;
 mod claude;
 mod codex;
 mod custom;
+mod endings;
 mod environment;
 mod exit;
 mod files;
@@ -29,6 +30,7 @@ mod supervise;
 mod sweep;
 mod tail;
 mod version;
+mod wait;
 mod watch;
 
 use std::fs::File;
@@ -45,7 +47,7 @@ pub use order::MARKER;
 pub use reader::read_output;
 pub use stage::exec_main;
 pub use supervise::supervise_main;
-pub use sweep::sweep_marked;
+pub use sweep::{marked_runs, sweep_marked};
 
 /// An agent that is a program.
 pub struct CommandAgent {

@@ -1,15 +1,18 @@
 //! opencode: how it is called, and how the events of `opencode run --format json` are read.
 //!
-//! Its client retries cannot be turned off. It has no final event either: the end of the output
-//! after a step that ended with `stop` is the end.
+//! Its client retries cannot be turned off, and its output does not show them; its log does. A
+//! failure found there is ours to retry, so the run is ended. There is no final event either: the
+//! end of the output after a step that ended with `stop` is the end.
+
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tribunal_core::agent::{Access, ErrorClass};
 use tribunal_core::money::{Cost, MicroUsd, Usage};
 
-use super::classify;
 use super::plan::{self, Context, Plan};
 use super::reader::{self, Ending, Outcome, at, count_at, text_at};
+use super::{classify, wait};
 use crate::{AgentError, AgentEvent, Reply};
 
 /// The name under which we describe a model API to opencode.
@@ -18,6 +21,10 @@ const PROVIDER: &str = "tribunal";
 /// Steps without text or tool after which the program is taken to go in circles: it does not stop
 /// at an empty answer by itself.
 const EMPTY_STEPS: u32 = 3;
+
+/// Time in which a failure in the log must show in the output, or else is being retried. The client
+/// waits two seconds before its first retry.
+const SILENT_RETRY: Duration = Duration::from_millis(1200);
 
 /// Returns how to ask opencode.
 pub(super) fn plan(context: &Context<'_>) -> Result<Plan, AgentError> {
@@ -28,6 +35,7 @@ pub(super) fn plan(context: &Context<'_>) -> Result<Plan, AgentError> {
     };
     // A title of our own saves a request for one.
     plan.args(["run", "--format", "json", "--title", "tribunal"]);
+    plan.args(["--print-logs", "--log-level", "ERROR"]);
     if context.call.access == Access::ReadOnly {
         plan.args(["--agent", "judge"]);
     }
@@ -57,6 +65,8 @@ fn config(context: &Context<'_>) -> Result<Value, AgentError> {
     let mut config = json!({
         "autoupdate": false,
         "share": "disabled",
+        // A prompt that is too long shall fail, not be summarised by another request.
+        "compaction": {"auto": false, "prune": false},
         "permission": {"edit": permission, "bash": permission, "webfetch": permission},
         "agent": {"judge": judge, "title": {"disable": true}},
     });
@@ -119,6 +129,8 @@ pub(super) struct Protocol {
     /// Steps without text or tool in a row, and whether the present one had any.
     empty_steps: u32,
     stirred: bool,
+    /// The failure in the log that has not shown in the output, and since when it is known.
+    logged: Option<(String, Instant)>,
 }
 
 impl reader::Protocol for Protocol {
@@ -133,6 +145,7 @@ impl reader::Protocol for Protocol {
 
     fn event(&mut self, event: &Value) -> Vec<AgentEvent> {
         let mut told = Vec::new();
+        self.logged = None;
         if self.session.is_none()
             && let Some(session) = text_at(event, &["sessionID"])
         {
@@ -175,7 +188,21 @@ impl reader::Protocol for Protocol {
         self.error.is_some() || self.reason.as_deref() == Some("stop")
     }
 
+    fn overhear(&mut self, stderr: &str) {
+        if self.logged.is_none()
+            && let Some(failure) = logged_failure(stderr)
+        {
+            self.logged = Some((failure, Instant::now()));
+        }
+    }
+
     fn runaway(&self) -> Option<AgentError> {
+        if let Some((failure, since)) = &self.logged
+            && since.elapsed() >= SILENT_RETRY
+        {
+            let error = classify::reported(Self::NAME, None, failure, ErrorClass::Server);
+            return Some(error);
+        }
         (self.empty_steps >= EMPTY_STEPS).then(|| {
             let message = "opencode asks again and again although the answers are empty.";
             AgentError::new(ErrorClass::Empty, message)
@@ -254,6 +281,10 @@ fn reported(error: &Value) -> AgentError {
         Some("ContextOverflowError") => Some(ErrorClass::ContextTooLong),
         Some("ProviderAuthError") => Some(ErrorClass::Auth),
         Some("MessageOutputLengthError") => Some(ErrorClass::Truncated),
+        // It is the program's own server that failed, which an unknown model makes it do.
+        Some("UnknownError") if message.starts_with("Unexpected server error") => {
+            Some(ErrorClass::Setup)
+        }
         _ => None,
     };
     // The body often holds the telling word, the message the readable one.
@@ -262,12 +293,47 @@ fn reported(error: &Value) -> AgentError {
         .unwrap_or(ErrorClass::Server);
     let reported = classify::reported(<Protocol as reader::Protocol>::NAME, status, message, class);
     let header = text_at(error, &["data", "responseHeaders", "retry-after"]);
-    let asked = header.and_then(classify::retry_after_header);
+    let asked = header.and_then(wait::retry_after_header);
     AgentError {
         class,
         retry_after: asked
             .or(reported.retry_after)
             .filter(|_| classify::may_wait(class)),
         ..reported
+    }
+}
+
+/// Returns what the last line of the log about a failed answer says.
+fn logged_failure(stderr: &str) -> Option<String> {
+    let line = stderr
+        .lines()
+        .rfind(|line| line.contains("message=\"stream error\""))?;
+    let (_, failure) = line.split_once("error.error=\"")?;
+    let failure = failure.trim_end().trim_end_matches('"');
+    // The name of the class in front tells people nothing.
+    let said = failure.split_once(": ").map_or(failure, |(_, said)| said);
+    Some(said.replace("\\\"", "\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reader::Protocol as _;
+    use super::*;
+
+    #[test]
+    fn a_retry_that_only_the_log_shows_ends_the_run() {
+        let log = "level=ERROR message=\"stream error\" agent=judge \
+                   error.error=\"AI_APICallError: Rate limit reached. Please try again in 1s.\"\n";
+        let mut protocol = Protocol::default();
+        protocol.overhear("level=ERROR message=\"other\"\n");
+        assert_eq!(protocol.logged, None);
+        protocol.overhear(log);
+        assert_eq!(protocol.runaway(), None);
+        std::thread::sleep(SILENT_RETRY);
+        let error = protocol.runaway().unwrap();
+        assert_eq!(error.class, ErrorClass::RateLimited);
+        assert_eq!(error.retry_after, Some(Duration::from_secs(1)));
+        protocol.event(&json!({"type": "step_start", "sessionID": "s", "part": {}}));
+        assert_eq!(protocol.runaway(), None);
     }
 }

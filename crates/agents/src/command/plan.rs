@@ -31,6 +31,8 @@ pub(super) struct Plan {
     pub(super) env: BTreeMap<String, String>,
     /// Private files in the run directory, by name.
     pub(super) files: Vec<(&'static str, String)>,
+    /// Private files in the agent's own home, by path; the same for all its runs.
+    pub(super) home_files: Vec<(&'static str, String)>,
     /// What the program reads from stdin.
     pub(super) stdin: String,
 }

@@ -13,7 +13,7 @@ use tribunal_core::money::{Cost, Usage};
 use tribunal_core::text::headline;
 
 use super::exit::{Ended, Exit};
-use super::{classify, claude, codex, custom, gemini, opencode};
+use super::{claude, codex, custom, endings, gemini, opencode};
 use crate::spec::Cli;
 use crate::{AgentError, AgentEvent, Reply};
 
@@ -27,6 +27,10 @@ pub(super) const LONGEST_MESSAGE: usize = 300;
 pub(super) trait Reader: Send {
     /// Takes the next bytes of stdout, and returns what they tell.
     fn feed(&mut self, bytes: &[u8]) -> Vec<AgentEvent>;
+
+    /// Takes the last words on stderr so far. No protocol, but some programs say things there that
+    /// they say nowhere else.
+    fn overhear(&mut self, stderr: &str);
 
     /// Tells whether the agent has given its result and has nothing more to say.
     fn result_seen(&self) -> bool;
@@ -103,6 +107,9 @@ pub(super) trait Protocol: Send {
 
     /// Tells whether the agent has nothing more to say.
     fn result_seen(&self) -> bool;
+
+    /// Takes the last words on stderr so far.
+    fn overhear(&mut self, _stderr: &str) {}
 
     /// Returns the reason to end the run at once.
     fn runaway(&self) -> Option<AgentError> {
@@ -211,7 +218,10 @@ impl<P: Protocol> Lines<P> {
     fn unfinished(&self, end: &Ending<'_>, complaint: Option<String>) -> AgentError {
         let name = P::NAME;
         if end.exit.code != Some(0) {
-            return classify::broken_run(name, end, complaint.as_deref());
+            return endings::broken_run(name, end, complaint.as_deref());
+        }
+        if self.overlong {
+            return overlong(name);
         }
         if self.known == 0 && self.foreign == 0 && self.partial.trim_ascii().is_empty() {
             let message = format!("{name} exited normally but printed nothing.");
@@ -229,20 +239,15 @@ impl<P: Protocol> Lines<P> {
     }
 
     fn judge(&mut self, end: &Ending<'_>) -> Result<Reply, AgentError> {
-        if let Some(error) = classify::forced_end(P::NAME, end) {
+        if let Some(error) = endings::forced_end(P::NAME, end) {
             return Err(error);
         }
         match self.protocol.outcome(end) {
-            Outcome::Answer(_) if self.overlong => {
-                let message = format!("A line of the output of {} is too long.", P::NAME);
-                Err(AgentError::new(ErrorClass::Garbled, message))
-            }
-            Outcome::Answer(reply) => {
-                classify::spoiled_by_exit(P::NAME, end).map_or(Ok(reply), Err)
-            }
+            Outcome::Answer(_) if self.overlong => Err(overlong(P::NAME)),
+            Outcome::Answer(reply) => endings::spoiled_by_exit(P::NAME, end).map_or(Ok(reply), Err),
             Outcome::Failed(error) => Err(error),
             Outcome::Unfinished { complaint } => {
-                let late = classify::time_out(P::NAME, end);
+                let late = endings::time_out(P::NAME, end);
                 Err(late.unwrap_or_else(|| self.unfinished(end, complaint)))
             }
         }
@@ -265,6 +270,10 @@ impl<P: Protocol> Reader for Lines<P> {
         told
     }
 
+    fn overhear(&mut self, stderr: &str) {
+        self.protocol.overhear(stderr);
+    }
+
     fn result_seen(&self) -> bool {
         self.protocol.result_seen()
     }
@@ -281,6 +290,11 @@ impl<P: Protocol> Reader for Lines<P> {
             ..error
         })
     }
+}
+
+fn overlong(name: &str) -> AgentError {
+    let message = format!("A line of the output of {name} is longer than {LONGEST_LINE} bytes.");
+    AgentError::new(ErrorClass::Garbled, message)
 }
 
 /// Returns the text at a path of keys in `value`.

@@ -23,6 +23,9 @@ use crate::{AgentError, Call, Progress, Reply};
 /// Time between two looks at the output.
 const TICK: Duration = Duration::from_millis(20);
 
+/// Time between two looks at stderr.
+const OVERHEAR: Duration = Duration::from_millis(300);
+
 /// Time beyond all limits after which a supervisor is taken to be stuck.
 const STUCK: Duration = Duration::from_secs(20);
 
@@ -50,6 +53,7 @@ pub(super) async fn run(
         supervisor,
         reader: reader::reader(agent.spec.cli),
         tail: Tail::new(),
+        overheard: Instant::now(),
         result_told: false,
         runaway: None,
     };
@@ -63,9 +67,7 @@ pub(super) async fn version(agent: &CommandAgent) -> Result<String, AgentError> 
     // A mark of its own: nobody looks for it, but that of an outer run would be wrong.
     let run = tribunal_core::ids::RunId::from_bits(0);
     let variables = environment(&agent.own, spec, &Default::default(), &run);
-    if spec.login == Login::Isolated {
-        files::directory(&spec.home).map_err(|error| home_error(&spec.home, &error))?;
-    }
+    make_home(agent, &Plan::default()).map_err(|error| home_error(&spec.home, &error))?;
     version::ask(&argv, Path::new("/"), &variables).await
 }
 
@@ -83,9 +85,7 @@ fn prepare(agent: &CommandAgent, call: &Call) -> Result<Order, AgentError> {
         let message = format!("The working directory `{directory}` does not exist.");
         return Err(AgentError::new(ErrorClass::Setup, message));
     }
-    if spec.login == Login::Isolated {
-        files::directory(&spec.home).map_err(|error| home_error(&spec.home, &error))?;
-    }
+    make_home(agent, &plan).map_err(|error| home_error(&spec.home, &error))?;
     write_files(call, &plan).map_err(|error| {
         let directory = call.run_dir.display();
         let message = format!("The files of the run cannot be written to `{directory}`: {error}.");
@@ -102,6 +102,19 @@ fn prepare(agent: &CommandAgent, call: &Call) -> Result<Order, AgentError> {
         run_dir: call.run_dir.clone(),
         limits: call.limits.into(),
     })
+}
+
+/// Makes sure that an isolated agent has its home, with what the plan puts there.
+fn make_home(agent: &CommandAgent, plan: &Plan) -> io::Result<()> {
+    let home = &agent.spec.home;
+    match agent.spec.login {
+        Login::User => Ok(()),
+        Login::Isolated => {
+            files::directory(home)?;
+            let mut files = plan.home_files.iter();
+            files.try_for_each(|(name, content)| files::keep(&home.join(name), content))
+        }
+    }
 }
 
 fn home_error(home: &Path, error: &io::Error) -> AgentError {
@@ -131,6 +144,8 @@ struct Watched<'a> {
     supervisor: Supervisor,
     reader: Box<dyn Reader>,
     tail: Tail,
+    /// When stderr was last looked at.
+    overheard: Instant,
     /// The supervisor believes that the result was seen.
     result_told: bool,
     /// Why we ended the run although nobody asked for it.
@@ -150,6 +165,7 @@ impl Watched<'_> {
             // Asked first: what was written before the end is then read for certain.
             let ended = self.supervisor.ended().is_ok_and(|status| status.is_some());
             let more = self.read(progress)?;
+            self.watch_for_runaway();
             if ended && !more {
                 break;
             }
@@ -191,13 +207,22 @@ impl Watched<'_> {
             let word = if seen { Word::Result } else { Word::More };
             self.supervisor.say(word);
         }
+        Ok(true)
+    }
+
+    /// Ends a run that goes in circles.
+    fn watch_for_runaway(&mut self) {
+        if self.overheard.elapsed() >= OVERHEAR {
+            self.overheard = Instant::now();
+            let path = order::file(&self.call.run_dir, order::STDERR_FILE);
+            self.reader.overhear(&tail::last_words(&path));
+        }
         if self.runaway.is_none()
             && let Some(error) = self.reader.runaway()
         {
             self.runaway = Some(error);
             self.supervisor.say(Word::Cancel);
         }
-        Ok(true)
     }
 
     async fn judge(mut self) -> Result<Reply, AgentError> {

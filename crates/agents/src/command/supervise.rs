@@ -135,7 +135,7 @@ fn listen(input: impl BufRead + Send + 'static, sender: Sender<Heard>) {
 fn await_signals(signals: SigSet, sender: Sender<Heard>, parent: i32) {
     thread::spawn(move || {
         while signals.wait().is_ok() {
-            let heard = if getppid().as_raw() == parent {
+            let heard = if outlives(parent) {
                 Heard::Word(Word::Cancel)
             } else {
                 Heard::ParentGone
@@ -145,6 +145,18 @@ fn await_signals(signals: SigSet, sender: Sender<Heard>, parent: i32) {
             }
         }
     });
+}
+
+/// Tells whether the parent lives. A dying process loses its threads first, and our signal comes
+/// from the death of a thread, so that a look right after it would come too early.
+fn outlives(parent: i32) -> bool {
+    for _ in 0..10 {
+        if getppid().as_raw() != parent {
+            return false;
+        }
+        thread::sleep(TICK / 2);
+    }
+    true
 }
 
 /// A run under supervision.

@@ -40,6 +40,21 @@ pub fn sweep_marked(run: &RunId) -> usize {
     sweep(find, || (), Instant::now() + PATIENCE).killed
 }
 
+/// Returns the runs of which processes are alive, whoever started them.
+#[must_use]
+pub fn marked_runs() -> BTreeSet<String> {
+    let prefix = format!("{MARKER}=");
+    let runs_of = |pid: i32| {
+        let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let run = environ.split(|byte| *byte == 0).find_map(|variable| {
+            let value = variable.strip_prefix(prefix.as_bytes())?;
+            Some(String::from_utf8_lossy(value).into_owned())
+        })?;
+        living_parent(pid).map(|_| run)
+    };
+    process_ids().filter_map(runs_of).collect()
+}
+
 /// What a sweep did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Swept {
