@@ -52,9 +52,9 @@ impl Keys {
 
 fn rename_keys(node: &mut Node, keys: Keys) -> Result<(), ConfigError> {
     if !matches!(keys, Keys::Free)
-        && let Some(value) = long_form_value(node)
+        && let Some(value) = noted_value(node)
     {
-        *node = value;
+        *node = value.clone();
     }
     match &mut node.kind {
         Kind::List(items) => items
@@ -85,15 +85,12 @@ fn rename_keys(node: &mut Node, keys: Keys) -> Result<(), ConfigError> {
 }
 
 /// Returns the value of the form `{_description: …, _default: …, _options: …, value: X}`.
-fn long_form_value(node: &mut Node) -> Option<Node> {
-    let Kind::Map(entries) = &mut node.kind else {
-        return None;
-    };
+pub(super) fn noted_value(node: &Node) -> Option<&Node> {
     let notes = ["_description", "_default", "_options", "_type"];
-    let is_note = |entry: &Entry| notes.contains(&entry.key.as_str());
-    let value = entries.iter().position(|entry| entry.key == "value")?;
-    let all_else_notes = entries.iter().filter(|entry| is_note(entry)).count() == entries.len() - 1;
-    (entries.len() > 1 && all_else_notes).then(|| entries.swap_remove(value).value)
+    let is_note = |entry: &&Entry| notes.contains(&entry.key.as_str());
+    let entries = node.entries();
+    let noted = entries.len() > 1 && entries.iter().filter(is_note).count() + 1 == entries.len();
+    node.get("value").filter(|_| noted)
 }
 
 /// Returns `timeout_days` for `timeoutDays`, and `base_url` for `baseURL`.

@@ -141,12 +141,12 @@ pub struct Project {
 
 impl Project {
     /// Looks from `cwd` upwards, not beyond the root of the repository nor into directories of
-    /// another owner.
+    /// another owner, nor into those that anybody may write to, such as the one for temporary files.
     #[must_use]
     pub fn find(cwd: &Path) -> Self {
         let owner = owner_of(cwd);
         for directory in cwd.ancestors() {
-            if owner_of(directory) != owner {
+            if owner_of(directory) != owner || anybody_may_write(directory) {
                 break;
             }
             if directory.join(PROJECT_DIR).is_dir() || directory.join(".git").exists() {
@@ -173,6 +173,19 @@ impl Project {
 fn owner_of(directory: &Path) -> Option<u32> {
     use std::os::unix::fs::MetadataExt;
     Some(directory.metadata().ok()?.uid())
+}
+
+#[cfg(unix)]
+fn anybody_may_write(directory: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    directory
+        .metadata()
+        .is_ok_and(|data| data.permissions().mode() & 0o002 != 0)
+}
+
+#[cfg(not(unix))]
+fn anybody_may_write(_: &Path) -> bool {
+    false
 }
 
 #[cfg(not(unix))]

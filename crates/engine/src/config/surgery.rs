@@ -7,7 +7,7 @@ use yaml_edit::path::YamlPath as _;
 use yaml_edit::{Document, YamlFile};
 
 use super::key::Key;
-use super::layers::snake_case;
+use super::layers::{self, snake_case};
 use super::node::{Kind, Node};
 
 /// A text about to be changed, and what was read from it.
@@ -74,7 +74,19 @@ impl<'t> Surgery<'t> {
 
     /// Returns the text without `key`, and without sections that this leaves empty.
     pub(super) fn unset(&self, key: &Key) -> Result<String, String> {
-        let (steps, _) = self.steps(key);
+        let (mut steps, _) = self.steps(key);
+        // A value goes together with the notes on it.
+        let outer = steps
+            .len()
+            .checked_sub(1)
+            .and_then(|last| steps.get(..last));
+        if outer
+            .and_then(|outer| self.at(outer))
+            .and_then(layers::noted_value)
+            .is_some()
+        {
+            steps.pop();
+        }
         let mut best = self.without(&steps)?;
         let kept = comments(&best);
         for length in (1..steps.len()).rev() {
@@ -167,9 +179,7 @@ impl<'t> Surgery<'t> {
             steps.push(Step::Key(entry.map_or(part, |entry| &entry.key).to_owned()));
             here = entry.map(|entry| &entry.value);
             // The long form keeps its notes; the value is inside.
-            if let Some(value) = here.filter(|node| node.get("_description").is_some())
-                && let Some(value) = value.get("value")
-            {
+            if let Some(value) = here.and_then(layers::noted_value) {
                 steps.push(Step::Key("value".to_owned()));
                 here = Some(value);
             }

@@ -141,6 +141,11 @@ fn values_with_notes_keep_them() {
         edited(file, |editor| editor.set("disputes.timeout_days", "9")),
         file.replace("value: 7", "value: 9")
     );
+    let file = "disputes:\n  on_major: halt\n  timeoutDays:\n    _default: 7\n    value: 9\n";
+    assert_eq!(
+        edited(file, |editor| editor.unset("disputes.timeout_days")),
+        "disputes:\n  on_major: halt\n"
+    );
 }
 
 #[test]
