@@ -33,7 +33,13 @@ pub(crate) struct Global {
     #[arg(long = "set", value_name = "KEY=VALUE", global = true)]
     pub(crate) overrides: Vec<String>,
     /// Keep the ledger in this directory
-    #[arg(long, value_name = "DIR", env = "TRIBUNAL_LEDGER", global = true)]
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "TRIBUNAL_LEDGER",
+        hide_env_values = true,
+        global = true
+    )]
     pub(crate) ledger: Option<PathBuf>,
     /// Say nothing but the result
     #[arg(short, long, global = true)]

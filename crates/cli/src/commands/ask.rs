@@ -294,8 +294,14 @@ fn exit_of(report: &AskReport) -> Result<Exit, CliError> {
             why: Pause::Interrupted,
             ..
         } => Err(CliError::new(Exit::Interrupted, "stopped as you asked").hint(resume)),
-        CaseState::Parked { why, .. } => {
-            Err(CliError::new(Exit::Quota, format!("parked, {}", report::pause(why))).hint(resume))
+        CaseState::Parked { why, until } => {
+            let until = until.map(|until| format!(" until {} UTC", report::stamp(until)));
+            let text = format!(
+                "parked{}, {}",
+                until.unwrap_or_default(),
+                report::pause(why)
+            );
+            Err(CliError::new(Exit::Quota, text).hint(resume))
         }
         CaseState::Open => {
             Err(CliError::new(Exit::Internal, "the case was left open").hint(resume))

@@ -78,9 +78,8 @@ impl<W: Write + Send> Lines<W> {
             }
             EventKind::CaseClosed { outcome } => match outcome {
                 Outcome::Completed => "completed".to_owned(),
-                Outcome::Inconclusive { class, cause } => {
-                    format!("inconclusive ({class}): {cause}")
-                }
+                // The run that failed has told the cause.
+                Outcome::Inconclusive { class, .. } => format!("inconclusive ({class})"),
             },
             EventKind::RunStarted {
                 agent,

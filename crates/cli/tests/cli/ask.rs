@@ -59,9 +59,24 @@ fn a_script_decides_answers_errors_usage_and_cost() {
     assert!(ran.stderr.contains("1,285 tokens, $0.0071"), "{ran:?}");
 
     let ran = env.run(["ask", "ann", "Are you busy?"]).assert_code(7);
-    assert_snapshot!(env.tidy(&ran.stderr), @r"");
+    assert_snapshot!(env.tidy(&ran.stderr), @"
+    opened a case of `ask`: ann: Are you busy?
+    ann was asked as reviewer: ask answer (scripted)
+    ann failed, overloaded: too many friends (0.0 s, 0 tokens, $0.00)
+    scripted is parked until [DATE] [TIME]: overloaded
+    parked until [DATE] [TIME]: scripted: overloaded
+    Error: Parked until [DATE] [TIME] UTC, scripted: overloaded
+    Hint: Go on with `tribunal resume [CASE]`
+    ");
     let ran = env.run(["ask", "ann", "Something else"]).assert_code(5);
-    assert_snapshot!(env.tidy(&ran.stderr), @r"");
+    assert_snapshot!(env.tidy(&ran.stderr), @r#"
+    opened a case of `ask`: ann: Something else
+    ann was asked as reviewer: ask answer (scripted)
+    ann failed, setup: No reply in [ROOT]/project/replies.json fits the prompt "Something else": the nearest, reply 1, wants "price" (0.0 s, 0 tokens, cost unknown)
+    inconclusive (setup)
+    Error: There is no answer (setup): No reply in [ROOT]/project/replies.json fits the prompt "Something else": the nearest, reply 1, wants "price"
+    Hint: Try the open prompts again with `tribunal resume [CASE]`
+    "#);
     env.assert_healthy();
 }
 
@@ -124,9 +139,49 @@ fn what_cannot_be_asked_gets_a_sentence() {
             ran.code.unwrap()
         );
     }
-    assert_snapshot!(told, @r"");
-    assert!(
-        !env.ledger().join("ledger.db").exists(),
+    assert_snapshot!(told, @r#"
+    $ tribunal ask nobody Hello
+    Error: No agent is called `nobody`
+    Hint: The agents are: scripted
+    Hint: Add one with `tribunal connect <agent> --role <role>`
+    [4]
+    $ tribunal ask no body Hello
+    Error: "no body" is not a valid agent name: it must start with a letter or digit and hold at most 64 letters, digits, `-`, `_`, `.`, `:`
+    [2]
+    $ tribunal ask scripted 
+    Error: The prompt is empty
+    [2]
+    $ tribunal ask scripted --batch missing.txt
+    Error: Cannot read [ROOT]/project/missing.txt
+      because: No such file or directory (os error 2)
+    [4]
+    $ tribunal ask scripted --batch empty.txt
+    Error: [ROOT]/project/empty.txt holds no prompt
+    [2]
+    $ tribunal ask scripted --batch bad.jsonl
+    Error: [ROOT]/project/bad.jsonl:1: invalid type: integer `1`, expected a string at line 1 column 8
+    Hint: A line of a batch is plain text, or `{"id": "a", "prompt": "…"}`
+    [2]
+    $ tribunal ask scripted --batch twice.jsonl
+    Error: Two prompts have the id `a`
+    [2]
+    $ tribunal ask scripted --batch escape.jsonl
+    Error: Prompt id `../a` cannot name a file: use at most 64 letters, digits, `-`, `_`, `.`, beginning with a letter or digit
+    [2]
+    $ tribunal ask scripted Hello --dir nowhere
+    Error: There is no directory [ROOT]/project/nowhere
+    [4]
+    $ tribunal ask scripted Hello --schema empty.txt
+    Error: [ROOT]/project/empty.txt is not JSON: EOF while parsing a value at line 3 column 0
+    [2]
+    $ tribunal -C nowhere ask scripted Hello
+    Error: There is no directory [ROOT]/project/nowhere
+    [4]
+    "#);
+    let log = env.run(["log", "--json"]).json();
+    assert_eq!(
+        log["cases"],
+        serde_json::json!([]),
         "nothing was worth a record"
     );
 }

@@ -21,7 +21,18 @@ fn an_empty_project_has_nothing_to_show() {
         let ran = env.run([command, "c-0123456789"]).assert_code(4);
         told += &format!("{command}: {}", ran.stderr);
     }
-    assert_snapshot!(told, @r"");
+    assert_snapshot!(told, @"
+    show: Error: No case has the id `c-0123456789`
+    Hint: `tribunal log` lists the cases of this project
+    watch: Error: No case has the id `c-0123456789`
+    Hint: `tribunal log` lists the cases of this project
+    resume: Error: No case has the id `c-0123456789`
+    Hint: `tribunal log` lists the cases of this project
+    replay: Error: No case has the id `c-0123456789`
+    Hint: `tribunal log` lists the cases of this project
+    export: Error: No case has the id `c-0123456789`
+    Hint: `tribunal log` lists the cases of this project
+    ");
 }
 
 #[test]

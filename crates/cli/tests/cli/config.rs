@@ -38,7 +38,19 @@ fn bad_configuration_is_told_in_one_sentence() {
     ] {
         all += &format!("{name}: {}", told(yaml));
     }
-    assert_snapshot!(all, @r"");
+    assert_snapshot!(all, @"
+    unknown key: Error: .tribunal/config.yml:3:5: in `review.on_dispute`, there is no key `promt_user`; did you mean `prompt_user`?
+    wrong type: Error: .tribunal/config.yml:2:17: `disputes.timeout_days` must be a whole number, not `soon`
+    duplicate agent: Error: .tribunal/config.yml:3:12: the agent `a` is defined twice, here and in line 2; rename or remove one of them
+    unknown role: Error: .tribunal/config.yml:2:41: `agents.a.role` must be one of `coder`, `reviewer`, `judge`, `arbiter`, `contestant`, not `revewer`; did you mean `reviewer`?
+    unknown word: Error: .tribunal/config.yml:3:14: `review.on_dispute.default` must be one of `judge`, `human`, `discard`, not `jugde`; did you mean `judge`?
+    ten megabytes: Error: .tribunal/config.yml:1:1: the config is larger than 1 MiB; is this the right file?
+    alias bomb: Error: .tribunal/config.yml:5:16: aliases or sheer number make the config larger than any sensible one; write the values out
+    UTF-16: Error: .tribunal/config.yml:1:1: the config must be in UTF-8, but looks like UTF-16; save it as UTF-8
+    invalid UTF-8: Error: .tribunal/config.yml:1:10: the config must be in UTF-8, but a byte here is not; save it as UTF-8
+    a literal key: Error: .tribunal/config.yml:2:49: in `agents.a`, there is no key `api_key`, because keys are never kept in config; name the variable that holds it with `api_key_env`
+    no YAML: Error: .tribunal/config.yml:1:9: this is not valid YAML: unclosed bracket '['; check the indentation, quotes and brackets around here
+    ");
 }
 
 #[test]

@@ -14,9 +14,21 @@ fn init_finds_installed_agents_and_connect_adds_more() {
     }
     env.set_env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
     let ran = env.run(["init"]).assert_code(0);
-    assert_snapshot!(env.tidy(&ran.stdout), @r"");
+    assert_snapshot!(env.tidy(&ran.stdout), @r#"
+    Wrote [ROOT]/project/.tribunal/config.yml
+    Found claude at [ROOT]/bin/claude, used with your login
+    Found codex at [ROOT]/bin/codex, used with your login
+
+    Next:
+      tribunal agents             who is there
+      tribunal doctor             whether they work
+      tribunal ask claude-coder "Hello"
+    "#);
     let ran = env.run(["init"]).assert_code(2);
-    assert_snapshot!(env.tidy(&ran.stderr), @r"");
+    assert_snapshot!(env.tidy(&ran.stderr), @"
+    Error: [ROOT]/project/.tribunal/config.yml exists already
+    Hint: Add agents with `tribunal connect`, or replace the file with `--force`
+    ");
     env.run([
         "connect",
         "gemini",
@@ -27,7 +39,13 @@ fn init_finds_installed_agents_and_connect_adds_more() {
     ])
     .assert_code(0);
     let ran = env.run(["agents"]).assert_code(0);
-    assert_snapshot!(ran.stdout, @r"");
+    assert_snapshot!(ran.stdout, @"
+    NAME            PROVIDER  MODEL           FAMILY     ROLES                                                          DOMAIN  STATE 
+    claude-coder    claude    -               anthropic  coder (writes)                                                 -       ready 
+    codex-reviewer  codex     -               openai     reviewer                                                       -       ready 
+    gemini-judge    gemini    gemini-2.5-pro  google     judge                                                          -       ready 
+    scripted        scripted  -               scripted   coder (writes), reviewer, judge, arbiter, contestant (writes)  -       ready
+    ");
     env.run(["disconnect", "gemini-judge"]).assert_code(0);
     env.run(["disconnect", "gemini-judge"]).assert_code(4);
     let config = std::fs::read_to_string(env.project().join(".tribunal/config.yml")).unwrap();
@@ -42,7 +60,12 @@ fn doctor_tells_what_is_missing() {
     let env = TestEnv::new();
     env.write_user_config("agents:\n  - {name: gone, command: [/nowhere/claude], role: coder}\n  - {name: keyless, provider: anthropic, model: claude-sonnet-4-5, api_key_env: NO_SUCH_KEY, role: judge}\n");
     let ran = env.run(["doctor"]).assert_code(1);
-    assert_snapshot!(env.tidy(&ran.stdout), @r"");
+    assert_snapshot!(env.tidy(&ran.stdout), @"
+    ok   config: [ROOT]/home/.config/tribunal/config.yml
+    BAD  agent gone: The program `/nowhere/claude` was not found.
+    BAD  agent keyless: the agent `keyless` needs its key in the variable `NO_SUCH_KEY`, which is not set
+    ok   ledger: 0 cases, 0 runs in [ROOT]/ledger
+    ");
 }
 
 #[test]
@@ -69,5 +92,42 @@ fn completions_and_manual_are_printed() {
 #[test]
 fn help_names_every_command_and_the_exit_codes() {
     let env = TestEnv::new();
-    assert_snapshot!(env.run(["--help"]).assert_code(0).stdout, @r"");
+    assert_snapshot!(env.run(["--help"]).assert_code(0).stdout, @"
+    One arbitration system for software written by several AI agents
+
+    Usage: tribunal [OPTIONS] <COMMAND>
+
+    Commands:
+      init         Look for installed agents and write a commented configuration
+      connect      Add an agent to the configuration
+      disconnect   Take an agent out of the configuration
+      agents       List the agents, or free a parked provider
+      ask          Put a prompt to one agent and print its answer
+      log          List the recorded cases, newest first
+      show         Tell a case again: what happened, what was asked and answered
+      watch        Follow a case while another process works on it
+      resume       Go on with a case that was interrupted, parked, or ended without all answers
+      replay       Do a recorded case again, offline, with the recorded answers
+      export       Write everything about a case into one file
+      config       Show and change the settings
+      doctor       Check the configuration, the agents and the ledger
+      completions  Print the completion script for a shell
+      man          Print the manual page, or write one page per command
+      help         Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Global options:
+      -C, --directory <DIR>  Work as if started in this directory
+          --set <KEY=VALUE>  Set a configuration value for this invocation, such as `retry.attempts=1`
+          --ledger <DIR>     Keep the ledger in this directory [env: TRIBUNAL_LEDGER]
+      -q, --quiet            Say nothing but the result
+          --color <WHEN>     Colour the output: auto, always, never [default: auto] [possible values:
+                             auto, always, never]
+
+    Exit codes: 0 pass, 1 fail, 2 usage, 3 config, 4 not found, 5 inconclusive, 6 busy, 7 budget or
+    quota stop, 70 internal, 130 interrupted.
+    ");
 }

@@ -35,8 +35,8 @@ impl TestEnv {
             .prefix("tribunal-test-")
             .tempdir()
             .unwrap();
-        for dir in ["home", "project"] {
-            std::fs::create_dir(root.path().join(dir)).unwrap();
+        for dir in ["home", "project/.git"] {
+            std::fs::create_dir_all(root.path().join(dir)).unwrap();
         }
         let home = root.path().join("home").display().to_string();
         let mut env = BTreeMap::from([
@@ -133,12 +133,12 @@ impl TestEnv {
     /// Replaces what differs from run to run by fixed words.
     pub fn tidy(&self, text: &str) -> String {
         let text = text.replace(&self.root.path().display().to_string(), "[ROOT]");
-        let words = text.split_inclusive([' ', '\n', '`', ':', ')', '(', '"', ',', '.']);
+        let words = text.split_inclusive([' ', '\n', '`', ')', '(', '"', ',', '.']);
         words.map(tidy_word).collect()
     }
 }
 
-/// Replaces an id or a duration.
+/// Replaces an id, a date or a time of day.
 fn tidy_word(word: &str) -> String {
     let end = word.trim_end_matches([' ', '\n', '`', ':', ')', '(', '"', ',', '.']);
     let rest = &word[end.len()..];
@@ -146,8 +146,21 @@ fn tidy_word(word: &str) -> String {
     match end.split_once('-') {
         Some(("c", id)) if hex(id) => format!("[CASE]{rest}"),
         Some(("r", id)) if hex(id) => format!("[RUN]{rest}"),
+        _ if is_figures(end, '-', &[4, 2, 2]) => format!("[DATE]{rest}"),
+        _ if is_figures(end, ':', &[2, 2, 2]) => format!("[TIME]{rest}"),
         _ => word.to_owned(),
     }
+}
+
+/// Tells whether `text` is numbers of these lengths with `between` between them.
+fn is_figures(text: &str, between: char, lengths: &[usize]) -> bool {
+    let parts: Vec<_> = text.split(between).collect();
+    let digits = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+    parts
+        .iter()
+        .map(|part| part.len())
+        .eq(lengths.iter().copied())
+        && parts.iter().all(digits)
 }
 
 impl Ran {
