@@ -11,6 +11,7 @@ pub mod finding;
 pub mod ids;
 pub mod money;
 pub mod outage;
+pub mod reply;
 pub mod review;
 pub mod scale;
 pub mod secret;

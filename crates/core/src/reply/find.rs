@@ -1,0 +1,347 @@
+//! Round 1: findings, from JSON in any of the known dialects or from tagged lines.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::fields::{Fields, share};
+use super::json::{ExtractError, extract_json};
+use super::{Problem, sarif, tags};
+use crate::finding::{Category, Finding, Label, Location};
+use crate::scale::{Severity, UnknownWord};
+
+/// Whose answer is read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Author {
+    /// The name of the reviewer.
+    pub reviewer: String,
+    /// Its model family; empty when nobody knows.
+    pub family: String,
+}
+
+/// What was read from an answer of round 1.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Findings {
+    /// The findings, in the order in which they were written.
+    pub findings: Vec<Finding>,
+    /// What could not be used.
+    pub problems: Vec<Problem>,
+    /// Whether it was an answer at all. Without it, no findings means nothing.
+    pub answered: bool,
+}
+
+/// The forms in which findings arrive as JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Dialect {
+    /// The debate's reviewers, and our own.
+    Plain,
+    /// `codex review`.
+    Codex,
+    /// CodeAgora, whose CRITICAL is one level below its HARSHLY_CRITICAL.
+    CodeAgora,
+}
+
+/// Reads an answer of round 1.
+#[must_use]
+pub fn read_findings(text: &str, author: &Author) -> Findings {
+    let tagged = tags::read(text, author);
+    match extract_json(text) {
+        Ok(value) => {
+            let found = findings_in_value(&value, author);
+            // An empty list beside tagged lines is an example, not the answer.
+            if tagged.findings.is_empty() || !found.findings.is_empty() {
+                found
+            } else {
+                tagged
+            }
+        }
+        Err(ExtractError::NoJson) => tagged,
+        Err(_) if !tagged.findings.is_empty() => tagged,
+        Err(error) => Findings {
+            problems: vec![Problem {
+                at: String::new(),
+                what: error.to_string(),
+            }],
+            ..Findings::default()
+        },
+    }
+}
+
+/// Reads findings from JSON: a list, an object with a list, SARIF, or one finding.
+#[must_use]
+pub fn findings_in_value(value: &Value, author: &Author) -> Findings {
+    let mut found = Findings {
+        answered: true,
+        ..Findings::default()
+    };
+    match value {
+        Value::Array(list) => read_list(list, "", &Map::new(), author, &mut found),
+        Value::Object(object) if object.contains_key("runs") => {
+            sarif::read(object, author, &mut found)
+        }
+        Value::Object(object) => match list_of(object) {
+            Some((name, list)) => read_list(list, name, object, author, &mut found),
+            None if object.contains_key("title") => {
+                read_list(
+                    std::slice::from_ref(value),
+                    "",
+                    &Map::new(),
+                    author,
+                    &mut found,
+                );
+            }
+            None => no_list(&mut found),
+        },
+        _ => no_list(&mut found),
+    }
+    name_apart(&mut found);
+    found
+}
+
+fn no_list(found: &mut Findings) {
+    found.answered = false;
+    found.problems.push(Problem {
+        at: String::new(),
+        what: "there is no list of findings".to_owned(),
+    });
+}
+
+fn list_of(object: &Map<String, Value>) -> Option<(&'static str, &Vec<Value>)> {
+    ["findings", "issues", "results", "comments"]
+        .into_iter()
+        .find_map(|name| Some((name, object.get(name)?.as_array()?)))
+}
+
+fn read_list(
+    list: &[Value],
+    name: &str,
+    head: &Map<String, Value>,
+    author: &Author,
+    found: &mut Findings,
+) {
+    let dialect = dialect(list, head);
+    let file = head.get("file").and_then(Value::as_str).unwrap_or("");
+    for (index, item) in list.iter().enumerate() {
+        let at = format!("{name}[{index}]");
+        let Value::Object(object) = item else {
+            found.problems.push(Problem {
+                at,
+                what: "an object was expected".to_owned(),
+            });
+            continue;
+        };
+        let mut fields = Fields {
+            object,
+            at,
+            problems: &mut found.problems,
+        };
+        let mut finding = match dialect {
+            Dialect::Codex => codex(&mut fields),
+            Dialect::Plain | Dialect::CodeAgora => plain(&mut fields, dialect),
+        };
+        if finding.title.is_empty() && finding.description.is_empty() {
+            let at = fields.at.clone();
+            fields.report(at, "a finding without title and description says nothing");
+            continue;
+        }
+        if finding.location.file.is_empty() {
+            file.clone_into(&mut finding.location.file);
+        }
+        finding.reviewer.clone_from(&author.reviewer);
+        finding.family.clone_from(&author.family);
+        found.findings.push(finding);
+    }
+}
+
+fn dialect(list: &[Value], head: &Map<String, Value>) -> Dialect {
+    let agora = |value: &Value| {
+        let word = value.get("severity").and_then(Value::as_str).unwrap_or("");
+        matches!(word, "HARSHLY_CRITICAL" | "WARNING" | "SUGGESTION")
+    };
+    let schema = head.get("schema").and_then(Value::as_str).unwrap_or("");
+    if schema.starts_with("codeagora") || list.iter().any(agora) {
+        Dialect::CodeAgora
+    } else if list
+        .iter()
+        .any(|value| value.get("code_location").is_some())
+    {
+        Dialect::Codex
+    } else {
+        Dialect::Plain
+    }
+}
+
+fn plain(fields: &mut Fields<'_>, dialect: Dialect) -> Finding {
+    let severity = match dialect {
+        Dialect::CodeAgora => fields.word(&["severity"], codeagora_severity),
+        Dialect::Plain | Dialect::Codex => fields.word(&["severity", "priority"], severity_word),
+    };
+    let mut finding = Finding {
+        id: id_of(fields),
+        location: location(fields),
+        category: fields.word(&["category", "type"], str::parse::<Category>),
+        severity,
+        confidence: fields.confidence(&["confidence"]),
+        label: fields.word(&["label"], str::parse::<Label>),
+        title: fields.text(&["title", "name"]),
+        description: fields.text(&["description", "body", "message", "detail"]),
+        suggestion: fields.text(&["suggestion", "recommendation", "fix"]),
+        quote: fields.text(&["quote", "code", "code_snippet", "evidence"]),
+        trigger: fields.text(&["trigger", "trigger_path", "exploit"]),
+        ..Finding::default()
+    };
+    if finding.title.is_empty() {
+        finding.title = crate::text::headline(&finding.description, 120).into_owned();
+    }
+    finding
+}
+
+/// Reads a finding of `codex review`: a confidence from 0 to 1, a priority from 0 to 3.
+fn codex(fields: &mut Fields<'_>) -> Finding {
+    let confidence = fields.get(&["confidence_score"]).and_then(|(at, value)| {
+        let share = share(value);
+        if share.is_none() {
+            fields.report(at, "a number from 0 to 1 was expected");
+        }
+        share
+    });
+    let severity = match fields.integer(&["priority"]) {
+        None => None,
+        Some(0) => Some(Severity::Critical),
+        Some(1) => Some(Severity::High),
+        Some(2) => Some(Severity::Medium),
+        Some(3) => Some(Severity::Low),
+        Some(other) => {
+            let at = fields.path("priority");
+            fields.report(
+                at,
+                &format!("{other} is no priority: it must lie between 0 and 3"),
+            );
+            None
+        }
+    };
+    let title = fields.text(&["title"]);
+    let place = fields
+        .object
+        .get("code_location")
+        .and_then(Value::as_object);
+    let location = place.map_or_else(Location::default, |object| {
+        let at = fields.path("code_location");
+        let mut place = Fields {
+            object,
+            at,
+            problems: fields.problems,
+        };
+        let (line, end_line) = line_range(&mut place);
+        Location {
+            file: place.text(&["absolute_file_path", "relative_file_path", "file_path"]),
+            line,
+            end_line,
+            function: None,
+        }
+    });
+    Finding {
+        id: id_of(fields),
+        location,
+        severity,
+        confidence,
+        title,
+        description: fields.text(&["body"]),
+        ..Finding::default()
+    }
+}
+
+fn location(fields: &mut Fields<'_>) -> Location {
+    let nested = fields.object.get("location").and_then(Value::as_object);
+    if let Some(object) = nested {
+        let at = fields.path("location");
+        let mut inner = Fields {
+            object,
+            at,
+            problems: fields.problems,
+        };
+        return location(&mut inner);
+    }
+    let (mut line, mut end_line) = line_range(fields);
+    if line.is_none() {
+        line = fields.line(&["line", "line_start", "start_line", "line_number"]);
+        end_line = fields.line(&["end_line", "line_end"]);
+    }
+    let function = fields.text(&["function", "enclosing_function"]);
+    Location {
+        file: fields.text(&["file", "path", "file_path", "filename"]),
+        line,
+        end_line,
+        function: (!function.is_empty()).then_some(function),
+    }
+}
+
+/// Reads a range given as `[first, last]` or `{start, end}`.
+fn line_range(fields: &mut Fields<'_>) -> (Option<u32>, Option<u32>) {
+    match fields.get(&["line_range"]) {
+        Some((at, Value::Object(object))) => {
+            let mut range = Fields {
+                object,
+                at,
+                problems: fields.problems,
+            };
+            (range.line(&["start"]), range.line(&["end"]))
+        }
+        Some((_, Value::Array(ends))) => {
+            let line = |index: usize| {
+                let number = ends.get(index)?.as_u64()?;
+                u32::try_from(number).ok().filter(|line| *line > 0)
+            };
+            (line(0), line(1))
+        }
+        _ => (None, None),
+    }
+}
+
+fn id_of(fields: &mut Fields<'_>) -> String {
+    match fields.get(&["id", "finding_id"]) {
+        Some((_, Value::Number(number))) => number.to_string(),
+        _ => fields.text(&["id", "finding_id"]),
+    }
+}
+
+/// Reads a severity, or a label that stands for one.
+fn severity_word(word: &str) -> Result<Severity, UnknownWord> {
+    word.parse::<Severity>().or_else(|unknown| {
+        word.parse::<Label>()
+            .map(Label::severity)
+            .map_err(|_| unknown)
+    })
+}
+
+fn codeagora_severity(word: &str) -> Result<Severity, UnknownWord> {
+    match word.trim() {
+        "HARSHLY_CRITICAL" => Ok(Severity::Critical),
+        "CRITICAL" => Ok(Severity::High),
+        "WARNING" => Ok(Severity::Medium),
+        "SUGGESTION" => Ok(Severity::Low),
+        _ => Err(UnknownWord::new(
+            "severity",
+            word,
+            "HARSHLY_CRITICAL, CRITICAL, WARNING, SUGGESTION",
+        )),
+    }
+}
+
+/// Reports ids that are used twice. The consensus tells the findings apart.
+fn name_apart(found: &mut Findings) {
+    let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
+    for finding in found
+        .findings
+        .iter()
+        .filter(|finding| !finding.id.is_empty())
+    {
+        *seen.entry(&finding.id).or_default() += 1;
+    }
+    for (id, _) in seen.into_iter().filter(|(_, times)| *times > 1) {
+        found.problems.push(Problem {
+            at: String::new(),
+            what: format!("the id {id:?} is used more than once"),
+        });
+    }
+}

@@ -1,0 +1,41 @@
+//! Readers: what a model or a tool wrote becomes typed answers plus a list of problems.
+//!
+//! Nothing is dropped in silence, nothing is repaired by guessing, and a number or a word outside
+//! of its scale is reported, never moved to the nearest one.
+
+mod fields;
+mod find;
+mod json;
+mod rounds;
+mod sarif;
+mod tags;
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use find::{Author, Findings, findings_in_value, read_findings};
+pub use json::{ExtractError, extract_json};
+pub use rounds::{Message, Messages, Signal, read_messages};
+
+/// Something in an answer that could not be used as it stands.
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+pub struct Problem {
+    /// Where it is, such as `findings[2].confidence`; empty for the whole answer.
+    pub at: String,
+    /// What is wrong, as a sentence without a full stop.
+    pub what: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.at.is_empty() {
+            f.write_str(&self.what)
+        } else {
+            write!(f, "{}: {}", self.at, self.what)
+        }
+    }
+}

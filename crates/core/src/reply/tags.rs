@@ -1,0 +1,180 @@
+//! Tagged lines: `[MUST] text`, `[HIGH] path:line - text`, as bullets, in bold, with continuations.
+
+use super::Problem;
+use super::find::{Author, Findings};
+use crate::finding::{Finding, Label, Location};
+
+/// A message that says that there is nothing to report.
+const APPROVALS: [&str; 3] = ["APPROVED", "NO FINDINGS", "LGTM"];
+
+/// A message that says that there is something.
+const REFUSALS: [&str; 2] = ["NEEDS_CHANGES", "NEEDS CHANGES"];
+
+/// Reads the tagged lines of a message. Tags in code fences and quotations are not the
+/// reviewer's own words and do not count.
+pub(super) fn read(text: &str, author: &Author) -> Findings {
+    let mut found = Findings::default();
+    let mut current: Option<(Label, String)> = None;
+    let mut fenced = false;
+    for (index, line) in text.lines().enumerate() {
+        let bare = line.trim();
+        if bare.starts_with("```") || bare.starts_with("~~~") {
+            fenced = !fenced;
+            close(&mut current, author, &mut found);
+            continue;
+        }
+        if fenced || bare.starts_with('>') || line.starts_with("    ") && current.is_none() {
+            continue;
+        }
+        match tag(bare) {
+            Tag::Known(label, rest) => {
+                close(&mut current, author, &mut found);
+                current = Some((label, rest.to_owned()));
+            }
+            Tag::Unknown(word) => {
+                close(&mut current, author, &mut found);
+                found.problems.push(Problem {
+                    at: format!("line {}", index + 1),
+                    what: format!("[{word}] is no label"),
+                });
+            }
+            Tag::None if ends_finding(bare) => {
+                close(&mut current, author, &mut found);
+                found.answered |= is_one_of(bare, &APPROVALS) || is_one_of(bare, &REFUSALS);
+                if is_one_of(bare, &REFUSALS) && found.findings.is_empty() {
+                    found.problems.push(Problem {
+                        at: format!("line {}", index + 1),
+                        what: "changes are asked for, but none is named".to_owned(),
+                    });
+                }
+            }
+            Tag::None => {
+                if let Some((_, text)) = &mut current {
+                    text.push('\n');
+                    text.push_str(bare);
+                }
+            }
+        }
+    }
+    close(&mut current, author, &mut found);
+    found.answered |= !found.findings.is_empty();
+    if !found.answered && found.problems.is_empty() {
+        found.problems.push(Problem {
+            at: String::new(),
+            what: "there are no findings, and nothing says that there are none".to_owned(),
+        });
+    }
+    found
+}
+
+enum Tag<'a> {
+    Known(Label, &'a str),
+    Unknown(&'a str),
+    None,
+}
+
+/// Reads the tag that a line starts with, after a bullet or a number, in bold or not.
+fn tag(line: &str) -> Tag<'_> {
+    let line = without_bullet(line);
+    let line = line.trim_start_matches(['*', '_']);
+    let Some((word, rest)) = line.strip_prefix('[').and_then(|rest| rest.split_once(']')) else {
+        return Tag::None;
+    };
+    let word = word.trim_matches(['*', '_', ' ']);
+    let rest = rest.trim_start_matches(['*', '_']);
+    if let Ok(label) = word.parse::<Label>() {
+        let rest = rest.trim_start_matches([':', ' ']);
+        return Tag::Known(label, rest);
+    }
+    // A link, a check box and a reference are no tags.
+    let shouted = word.len() > 2 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+    if shouted && !rest.starts_with(['(', '[']) {
+        Tag::Unknown(word)
+    } else {
+        Tag::None
+    }
+}
+
+fn without_bullet(line: &str) -> &str {
+    let line = line.trim_start();
+    for bullet in ["- ", "* ", "+ ", "• "] {
+        if let Some(rest) = line.strip_prefix(bullet) {
+            return rest.trim_start();
+        }
+    }
+    let digits = line.chars().take_while(char::is_ascii_digit).count();
+    match line.get(digits..) {
+        Some(rest) if digits > 0 => rest
+            .strip_prefix(". ")
+            .or_else(|| rest.strip_prefix(") "))
+            .map_or(line, str::trim_start),
+        _ => line,
+    }
+}
+
+/// Tells whether a line without a tag ends the finding before it.
+fn ends_finding(line: &str) -> bool {
+    line.is_empty()
+        || line.starts_with('#')
+        || is_one_of(line, &APPROVALS)
+        || is_one_of(line, &REFUSALS)
+}
+
+fn is_one_of(line: &str, words: &[&str]) -> bool {
+    let bare = line.trim_matches(|c: char| !c.is_alphanumeric());
+    words.iter().any(|word| bare.eq_ignore_ascii_case(word))
+}
+
+fn close(current: &mut Option<(Label, String)>, author: &Author, found: &mut Findings) {
+    let Some((label, text)) = current.take() else {
+        return;
+    };
+    let text = text.trim();
+    let (location, rest) = place(text);
+    let rest = if rest.is_empty() { text } else { rest };
+    if rest.is_empty() {
+        found.problems.push(Problem {
+            at: String::new(),
+            what: format!("[{label}] stands without a text"),
+        });
+        return;
+    }
+    let description: String = rest.split('\n').collect::<Vec<_>>().join(" ");
+    found.findings.push(Finding {
+        reviewer: author.reviewer.clone(),
+        family: author.family.clone(),
+        location,
+        label: Some(label),
+        severity: Some(label.severity()),
+        title: crate::text::headline(rest, 120).into_owned(),
+        description,
+        ..Finding::default()
+    });
+}
+
+/// Reads `path:line` at the start of a text, or the first one in it.
+fn place(text: &str) -> (Location, &str) {
+    let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    if let Some(location) = location(first) {
+        let rest = rest.trim_start();
+        let rest = rest.strip_prefix(['-', '–', '—', ':']).unwrap_or(rest);
+        return (location, rest.trim_start());
+    }
+    let mentioned = text.split_whitespace().find_map(location);
+    (mentioned.unwrap_or_default(), text)
+}
+
+fn location(word: &str) -> Option<Location> {
+    let word = word.trim_matches(|c: char| "`'\"()*,.;:-–—".contains(c));
+    let (file, lines) = word.rsplit_once(':')?;
+    let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
+    let first: u32 = first.trim_start_matches('L').parse().ok()?;
+    let last: u32 = last.trim_start_matches('L').parse().ok()?;
+    let is_path = file.contains(['.', '/']) && !file.contains("//");
+    (is_path && first > 0).then(|| Location {
+        file: file.to_owned(),
+        line: Some(first),
+        end_line: (last > first).then_some(last),
+        function: None,
+    })
+}
