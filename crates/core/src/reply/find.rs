@@ -56,7 +56,7 @@ pub fn read_findings(text: &str, author: &Author) -> Findings {
             }
         }
         Err(ExtractError::NoJson) => tagged,
-        Err(_) if !tagged.findings.is_empty() => tagged,
+        Err(_) if has_tags(&tagged) => tagged,
         Err(error) => Findings {
             problems: vec![Problem {
                 at: String::new(),
@@ -65,6 +65,12 @@ pub fn read_findings(text: &str, author: &Author) -> Findings {
             ..Findings::default()
         },
     }
+}
+
+/// Tells whether tags were seen, be it tags that could not be used.
+fn has_tags(tagged: &Findings) -> bool {
+    let about_tag = |problem: &Problem| problem.what.starts_with('[');
+    !tagged.findings.is_empty() || tagged.problems.iter().any(about_tag)
 }
 
 /// Reads findings from JSON: a list, an object with a list, SARIF, or one finding.
