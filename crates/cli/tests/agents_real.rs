@@ -299,7 +299,8 @@ fn leaves_no_tool_child(subject: Subject) {
     std::fs::create_dir(&work).unwrap();
     let (ran, elapsed) = scene.ask(&["--dir", "work", "--write", "--role", "coder"]);
     let what = format!("{subject:?} shell_tool: {ran:?}");
-    assert_ne!(ran.code, Some(0), "{what}");
+    // Codex lets a command go on in the background and answers; the others wait for it in vain.
+    assert_eq!(ran.code == Some(0), subject == Codex, "{what}");
     assert!(
         elapsed < Duration::from_secs(18 + 3),
         "{what}: took {elapsed:?}"

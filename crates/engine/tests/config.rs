@@ -115,6 +115,6 @@ impl World {
     }
 
     fn plain(&self, text: &str) -> String {
-        text.replace(self.root.to_str().unwrap(), "/root")
+        text.replace(self.root.to_str().unwrap(), "/scene")
     }
 }

@@ -1,3 +1,5 @@
+//! Tables of what each program's complaints mean.
+
 use super::*;
 
 #[test]

@@ -180,7 +180,7 @@ fn bad_changes_are_refused_and_leave_the_file_alone() {
     );
     assert_eq!(
         refused(editor.add_agent(&agent("ann"))),
-        "cannot change `agents.ann` in /root/project/.tribunal/config.yml: \
+        "cannot change `agents.ann` in /scene/project/.tribunal/config.yml: \
          there is an agent of that name already"
     );
     assert_eq!(fs::read_to_string(world.project_file()).unwrap(), FILE);

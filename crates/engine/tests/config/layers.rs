@@ -48,7 +48,7 @@ fn later_layers_win_key_by_key() {
     assert_eq!(origin("retry.base"), ".tribunal/config.yml:3:9");
     assert_eq!(
         origin("retry.patience"),
-        "/root/home/.config/tribunal/config.yml:1:42"
+        "/scene/home/.config/tribunal/config.yml:1:42"
     );
     assert_eq!(origin("ledger.synchronous"), "default");
     assert_eq!(loaded.origin("retry.base").layer, Layer::Project);
@@ -148,7 +148,7 @@ fn a_named_file_stands_in_for_the_project_file() {
     let world = world.env("TRIBUNAL_CONFIG", "missing.yml");
     assert_eq!(
         world.complaint(),
-        "cannot find the config file that `TRIBUNAL_CONFIG` names, /root/project/missing.yml"
+        "cannot find the config file that `TRIBUNAL_CONFIG` names, /scene/project/missing.yml"
     );
 }
 
@@ -309,7 +309,7 @@ fn a_bad_lower_layer_is_not_hidden_by_a_higher_one() {
         .project("retry: {attempts: 2}\n");
     assert_eq!(
         world.complaint(),
-        "/root/home/.config/tribunal/config.yml:1:8: `retry` must be a mapping, not `5`"
+        "/scene/home/.config/tribunal/config.yml:1:8: `retry` must be a mapping, not `5`"
     );
 }
 

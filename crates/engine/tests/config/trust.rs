@@ -22,7 +22,7 @@ fn a_project_that_runs_things_needs_trust_for_exactly_its_content() {
     let world = World::new().project(SENSITIVE).trust_required();
     assert_eq!(
         world.complaint(),
-        "/root/project/.tribunal/config.yml sets `agents.ann.command` but is not trusted"
+        "/scene/project/.tribunal/config.yml sets `agents.ann.command` but is not trusted"
     );
     let wanted = untrusted(&world).unwrap();
     assert_eq!(
