@@ -273,3 +273,65 @@ async fn a_program_that_goes_in_circles_is_stopped() {
     assert_eq!(error.class, ErrorClass::Empty, "{}", error.message);
     assert!(error.usage.input >= 30, "{:?}", error.usage);
 }
+
+#[tokio::test]
+async fn output_that_is_taken_back_is_no_answer() {
+    let place = Place::new();
+    let agent = place.shell("echo yes, certainly; sleep 0.5; : > /dev/stdout; echo no");
+    let error = agent
+        .run(
+            place.call(generous()),
+            Progress::default(),
+            CancellationToken::new(),
+        )
+        .await
+        .unwrap_err();
+    assert_eq!(error.class, ErrorClass::Garbled, "{}", error.message);
+}
+
+#[tokio::test]
+async fn cancelling_is_heard_in_a_flood() {
+    let place = Place::new();
+    let agent = place.shell("while :; do head -c 100000 /dev/zero | tr '\\0' x; sleep 0.01; done");
+    let limits = Limits {
+        output_bytes: 10_000_000_000,
+        ..generous()
+    };
+    let cancel = CancellationToken::new();
+    let stop = cancel.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(LIMIT).await;
+        stop.cancel();
+    });
+    let began = Instant::now();
+    let result = agent
+        .run(place.call(limits), Progress::default(), cancel)
+        .await;
+    assert_eq!(result.unwrap_err().class, ErrorClass::Cancelled);
+    assert!(began.elapsed() < LIMIT + LATE);
+}
+
+#[tokio::test]
+async fn a_process_without_its_first_thread_is_found() {
+    let place = Place::new();
+    let script = "import ctypes, threading, time\n\
+                  threading.Thread(target=time.sleep, args=(60.8,)).start()\n\
+                  ctypes.CDLL(None).pthread_exit(None)\n";
+    std::fs::write(place.path("work/odd.py"), script).unwrap();
+    let agent = place.shell(
+        "command -v python3 >/dev/null || { echo skipped; exit; }; \
+         setsid python3 odd.py >/dev/null 2>&1 & sleep 1; echo fine",
+    );
+    let reply = agent
+        .run(
+            place.call(generous()),
+            Progress::default(),
+            CancellationToken::new(),
+        )
+        .await
+        .unwrap();
+    if reply.text == "fine" {
+        assert_eq!(place.exit().survivors, 1);
+        assert_eq!(place.exit().left, 0);
+    }
+}

@@ -112,11 +112,7 @@ impl reader::Protocol for Protocol {
 
     fn spent(&self) -> (Usage, Cost) {
         let Some(result) = &self.result else {
-            let latest = self
-                .latest
-                .as_ref()
-                .map_or_else(Usage::default, |(_, usage)| *usage);
-            return (self.earlier + latest, Cost::Unknown);
+            return (self.so_far(), Cost::Unknown);
         };
         let usage = at(result, &["usage"]).map_or_else(Usage::default, usage);
         let cost = at(result, &["total_cost_usd"])
@@ -203,7 +199,13 @@ impl Protocol {
             }
             _ => None,
         };
-        blocks.into_iter().flatten().filter_map(told).collect()
+        let told = blocks.into_iter().flatten().filter_map(told);
+        told.chain([AgentEvent::Usage(self.so_far())]).collect()
+    }
+
+    fn so_far(&self) -> Usage {
+        let latest = self.latest.as_ref();
+        self.earlier + latest.map_or_else(Usage::default, |(_, usage)| *usage)
     }
 
     /// Counts the usage of a message once, although each of its blocks is an event that repeats it.

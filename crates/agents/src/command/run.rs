@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tribunal_core::agent::ErrorClass;
 
 use super::environment::environment;
-use super::exit::Exit;
+use super::exit::{Ended, Exit};
 use super::order::{self, Order, Word};
 use super::plan::{self, Context, Plan};
 use super::reader::{self, Ending, Reader};
@@ -159,7 +159,8 @@ impl Watched<'_> {
         progress: &Progress,
         cancel: &CancellationToken,
     ) -> Result<Reply, AgentError> {
-        let deadline = Instant::now() + self.call.limits.wall + STUCK;
+        let began = Instant::now();
+        let patience = self.call.limits.wall.saturating_add(STUCK);
         let mut cancelled = false;
         loop {
             // Asked first: what was written before the end is then read for certain.
@@ -169,9 +170,13 @@ impl Watched<'_> {
             if ended && !more {
                 break;
             }
-            if Instant::now() >= deadline {
+            if began.elapsed() >= patience {
                 self.supervisor.kill();
                 break;
+            }
+            if cancel.is_cancelled() && !cancelled {
+                cancelled = true;
+                self.supervisor.say(Word::Cancel);
             }
             if more {
                 tokio::task::yield_now().await;
@@ -179,10 +184,7 @@ impl Watched<'_> {
             }
             tokio::select! {
                 () = tokio::time::sleep(TICK) => {}
-                () = cancel.cancelled(), if !cancelled => {
-                    cancelled = true;
-                    self.supervisor.say(Word::Cancel);
-                }
+                () = cancel.cancelled(), if !cancelled => {}
             }
         }
         self.judge().await
@@ -236,6 +238,10 @@ impl Watched<'_> {
                 left = exit.left,
                 "processes could not be killed"
             );
+        }
+        if self.tail.cut_back() && exit.ended != Ended::OutputCap {
+            let message = "The program cut its own output back while it was being read.";
+            return Err(AgentError::new(ErrorClass::Garbled, message));
         }
         let stderr = tail::last_words(&order::file(run_dir, order::STDERR_FILE));
         let result = self.reader.finish(&Ending {

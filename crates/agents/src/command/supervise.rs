@@ -230,7 +230,13 @@ impl<'a> Supervision<'a> {
         let status = &mut self.status;
         let agent = self.agent;
         let reap = || collect(agent, status);
-        let swept = sweep_descendants(run, reap, Instant::now() + SWEEP);
+        let until = Instant::now() + SWEEP;
+        let swept = sweep_descendants(run, reap, until);
+        // A process may be gone for the sweep a moment before it can be collected.
+        while self.agent.is_some() && self.status.is_none() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(1));
+            self.reap();
+        }
         self.account(ended, swept)
     }
 

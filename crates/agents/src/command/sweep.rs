@@ -85,6 +85,8 @@ fn sweep(find: impl Fn() -> BTreeSet<i32>, mut reap: impl FnMut(), until: Instan
         reap();
         let found = find();
         if found.is_empty() || Instant::now() >= until {
+            // What died since the last time is collected too.
+            reap();
             return Swept {
                 killed: killed.len(),
                 left: found.len(),
@@ -119,10 +121,14 @@ fn living_parent(pid: i32) -> Option<i32> {
     // The name in parentheses may itself hold spaces and parentheses.
     let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
     let rest = String::from_utf8_lossy(stat.get(after_name..)?).into_owned();
-    let mut fields = rest.split_ascii_whitespace();
-    let state = fields.next()?;
-    let parent = fields.next()?.parse().ok()?;
-    (!matches!(state, "Z" | "X")).then_some(parent)
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    let threads: u32 = fields.get(17)?.parse().ok()?;
+    // A process whose first thread has ended looks dead while its other threads live on.
+    let is_dead = matches!(*fields.first()?, "Z" | "X") && threads <= 1;
+    if is_dead {
+        return None;
+    }
+    fields.get(1)?.parse().ok()
 }
 
 fn descendants(parents: &BTreeMap<i32, i32>, root: i32) -> BTreeSet<i32> {

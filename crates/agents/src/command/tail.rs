@@ -14,6 +14,8 @@ const LAST_WORDS: u64 = 8 * 1024;
 pub(super) struct Tail {
     file: Option<File>,
     chunk: Vec<u8>,
+    read: u64,
+    cut_back: bool,
 }
 
 impl Tail {
@@ -22,6 +24,8 @@ impl Tail {
         Self {
             file: None,
             chunk: vec![0; CHUNK],
+            read: 0,
+            cut_back: false,
         }
     }
 
@@ -42,7 +46,17 @@ impl Tail {
             return Ok(&[]);
         };
         let length = file.read(&mut self.chunk)?;
+        self.read += length as u64;
+        if length == 0 && file.metadata()?.len() < self.read {
+            self.cut_back = true;
+        }
         Ok(&self.chunk[..length])
+    }
+
+    /// Tells whether the file became shorter than what had been read of it, so that what was read
+    /// is not what is there.
+    pub(super) fn cut_back(&self) -> bool {
+        self.cut_back
     }
 }
 
