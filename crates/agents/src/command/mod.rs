@@ -1,13 +1,13 @@
 //! Agents that are programs: started for each run, watched by a supervisor, read from files.
 //!
-//! A run goes through these hands: an adapter per program ([`plan`](mod@plan)) says how to call it;
-//! [`spawner`] starts our own executable as the supervisor ([`supervise_main`]), which starts the
-//! agent by way of [`exec_main`], enforces the limits and leaves no process behind; meanwhile
-//! [`run`](mod@run) tails the output, and a [`reader`] makes a reply of it.
+//! A run goes through these hands: an adapter per program makes a `plan` of how to call it; the
+//! `spawner` starts our own executable as the supervisor ([`supervise_main`]), which starts the
+//! agent by way of [`exec_main`], enforces the limits and leaves no process behind; meanwhile `run`
+//! tails the output, and a `reader` makes a reply of it.
 //!
-//! Files of a run, all private: `prompt.txt`, `stdout`, `stderr`, `exit.json` (how it ended, written
-//! last), `supervisor.log`, and what a program needs beside, such as `schema.json`. Keys are in none
-//! of them: they travel to the supervisor by pipe and to the agent in its environment.
+//! Files of a run, all private: `prompt.txt`, `stdout`, `stderr`, `exit.json` (how it ended,
+//! written last), `supervisor.log`, and what a program needs beside, such as `schema.json`. Keys are
+//! in none of them: they travel to the supervisor by pipe and to the agent in its environment.
 
 mod classify;
 mod claude;
