@@ -23,6 +23,7 @@ fn main() -> ExitCode {
     }
     let args = Args::parse();
     args.global.color.write_global();
+    log_if_asked();
     match run(args) {
         Ok(exit) => exit.into(),
         Err(error) => {
@@ -30,6 +31,16 @@ fn main() -> ExitCode {
             let _ = anstream::stderr().write_all(error.render().as_bytes());
             error.exit.into()
         }
+    }
+}
+
+/// Writes what the program does inside to standard error, as `TRIBUNAL_LOG` demands.
+fn log_if_asked() {
+    if let Ok(filter) = std::env::var("TRIBUNAL_LOG") {
+        tracing_subscriber::fmt()
+            .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
+            .with_writer(std::io::stderr)
+            .init();
     }
 }
 

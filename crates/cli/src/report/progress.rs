@@ -40,7 +40,7 @@ impl LiveProgress {
     fn start(&mut self, run: &RunId, label: String) {
         let style = ProgressStyle::with_template("{spinner} {prefix}  {elapsed}  {msg}")
             .unwrap_or_else(|_| ProgressStyle::default_spinner());
-        let bar = self.bars.add(
+        let bar = self.add(
             ProgressBar::new_spinner()
                 .with_style(style)
                 .with_prefix(label),
@@ -51,6 +51,15 @@ impl LiveProgress {
         self.show_total();
     }
 
+    /// Adds a line above the total, which stays the last.
+    fn add(&self, bar: ProgressBar) -> ProgressBar {
+        match &self.total {
+            Some(total) => self.bars.insert_before(total, bar),
+            None => self.bars.add(bar),
+        }
+    }
+
+    /// Shows the total once there is more than one run to add up.
     fn show_total(&mut self) {
         if self.running.len() < 2 && self.spend.runs == 0 {
             return;
@@ -61,7 +70,7 @@ impl LiveProgress {
             self.bars.add(ProgressBar::new_spinner().with_style(style))
         });
         total.set_message(format!(
-            "{} at work, {} runs ended, {}, spent: {}",
+            "{} at work, {} ended, {}, cost: {}",
             self.running.len(),
             self.spend.runs,
             words::tokens(self.spend.usage),
@@ -78,6 +87,7 @@ impl Reporter for LiveProgress {
                 agent,
                 role,
                 attempt,
+                step,
                 ..
             } => {
                 let again = if *attempt > 1 {
@@ -85,7 +95,7 @@ impl Reporter for LiveProgress {
                 } else {
                     String::new()
                 };
-                self.start(run, format!("{agent} ({role}){again}"));
+                self.start(run, format!("{agent} ({role}): {step}{again}"));
                 return self.lines.know(event);
             }
             EventKind::RunProgressed {
