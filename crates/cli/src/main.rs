@@ -67,8 +67,8 @@ fn run(args: Args) -> Result<Exit, CliError> {
 }
 
 fn block_on(work: impl Future<Output = Result<Exit, CliError>>) -> Result<Exit, CliError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+    // One thread is enough for waiting, and it starts at once; what computes gets its own.
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| CliError::new(Exit::Internal, "cannot start").caused_by(&error))?;

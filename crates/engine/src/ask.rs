@@ -15,7 +15,7 @@ use tribunal_store::CaseRecord;
 
 use crate::Engine;
 use crate::call::Question;
-use crate::case::{Case, CaseError};
+use crate::case::{Case, CaseError, Then};
 use crate::files;
 
 /// What to ask, and how.
@@ -197,6 +197,9 @@ impl Engine {
             access: request.access,
             directory: directory.to_owned(),
         };
+        // A lone answer that goes nowhere else is followed by the end of the case.
+        let alone = request.prompts.len() == 1 && request.output.is_none();
+        let then = if alone { Then::End } else { Then::GoOn };
         let mut failure = None;
         let work = async {
             match self.put(case, &step, &question).await? {
@@ -207,7 +210,7 @@ impl Engine {
                 }
             }
         };
-        let Some(output) = case.step_if_answered(&step, work).await? else {
+        let Some(output) = case.step_if_answered(&step, then, work).await? else {
             let error = failure.unwrap_or_else(|| unanswered(&prompt.id));
             return Ok(AskAnswer {
                 id: prompt.id.clone(),

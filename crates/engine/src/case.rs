@@ -36,6 +36,15 @@ struct Tenure {
     waiting: Vec<EventKind>,
 }
 
+/// What the caller does after a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// Something else: the step's end must be on disk before.
+    GoOn,
+    /// It closes the case: the step's end is stored together with that.
+    End,
+}
+
 /// Why a step or an effect did not come to its end.
 #[derive(Debug, Error)]
 pub enum CaseError {
@@ -205,6 +214,7 @@ impl Case {
     pub(crate) async fn step_if_answered<T, W>(
         &self,
         key: &StepKey,
+        then: Then,
         work: W,
     ) -> Result<Option<T>, CaseError>
     where
@@ -225,11 +235,14 @@ impl Case {
         };
         let output = serde_json::to_value(&result).map_err(unreadable)?;
         crashpoint!("case.step.finish.before");
-        self.record([EventKind::StepFinished {
+        let finished = EventKind::StepFinished {
             step: key.clone(),
             output,
-        }])
-        .await?;
+        };
+        match then {
+            Then::GoOn => self.record([finished]).await?,
+            Then::End => self.note(finished).await,
+        }
         crashpoint!("case.step.finish.after");
         Ok(Some(result))
     }

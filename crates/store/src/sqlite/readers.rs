@@ -1,11 +1,11 @@
 //! Connections for reading, opened when they are needed.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use sqlx::{Connection as _, Executor as _, SqliteConnection};
+use sqlx::SqliteConnection;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::site::{Patience, Site, is_busy};
+use super::site::{Patience, Purpose, Site, is_busy};
 use crate::StoreError;
 
 /// How many reads run at once; more would only wait for the same disk.
@@ -14,7 +14,6 @@ const READERS: usize = 4;
 /// The connections for reading.
 pub(super) struct Readers {
     site: Arc<Site>,
-    idle: Mutex<Vec<SqliteConnection>>,
     permits: Semaphore,
 }
 
@@ -22,7 +21,6 @@ impl Readers {
     pub(super) fn new(site: Arc<Site>) -> Self {
         Self {
             site,
-            idle: Mutex::new(Vec::new()),
             permits: Semaphore::new(READERS),
         }
     }
@@ -37,38 +35,19 @@ impl Readers {
         let permit = self.permits.acquire().await.map_err(closed)?;
         Ok(Reader {
             readers: self,
-            conn: self.connection().await?,
+            conn: self.site.take_or_connect(Purpose::Reading).await?,
             patience: Patience::new(self.site.options.patience),
             _permit: permit,
         })
     }
 
-    /// Waits for reads under way and closes the connections.
+    /// Waits for reads under way and lets no more begin.
     pub(super) async fn close(&self) {
         // All permits together mean that nobody reads.
         let all = u32::try_from(READERS).unwrap_or(u32::MAX);
         let permits = self.permits.acquire_many(all).await;
-        let idle = std::mem::take(&mut *self.idle());
-        for conn in idle {
-            // Closing can only fail to tidy up, which the next process does.
-            let _ = conn.close().await;
-        }
         self.permits.close();
         drop(permits);
-    }
-
-    async fn connection(&self) -> Result<SqliteConnection, StoreError> {
-        if let Some(conn) = self.idle().pop() {
-            return Ok(conn);
-        }
-        let mut conn = self.site.take_or_connect().await?;
-        let result = conn.execute("PRAGMA query_only = ON").await;
-        result.map_err(|error| self.site.explain("read", error.into()))?;
-        Ok(conn)
-    }
-
-    fn idle(&self) -> MutexGuard<'_, Vec<SqliteConnection>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -92,7 +71,7 @@ impl Reader<'_> {
 
     /// Gives the connection back, and the result with its error explained.
     pub(super) fn finish<T>(self, result: Result<T, StoreError>) -> Result<T, StoreError> {
-        self.readers.idle().push(self.conn);
+        self.readers.site.leave(self.conn, Purpose::Reading);
         result.map_err(|error| self.readers.site.explain("read", error))
     }
 }

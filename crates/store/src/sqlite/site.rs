@@ -2,11 +2,11 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection};
 use uuid::Uuid;
 
 use super::schema;
@@ -24,8 +24,23 @@ pub(super) struct Site {
     pub(super) path: PathBuf,
     pub(super) options: Options,
     connect: SqliteConnectOptions,
-    /// The first connection, for whoever comes first: most commands need only one.
-    spare: Mutex<Option<SqliteConnection>>,
+    /// Connections that nobody uses now, for whoever comes first: most commands need only one.
+    idle: Mutex<Vec<Idle>>,
+}
+
+/// What a connection is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// It refuses to write.
+    Reading,
+    /// It may write.
+    Writing,
+}
+
+/// A connection between two uses.
+struct Idle {
+    conn: SqliteConnection,
+    last: Purpose,
 }
 
 impl Site {
@@ -50,13 +65,13 @@ impl Site {
             path: path.to_owned(),
             options,
             connect,
-            spare: Mutex::new(None),
+            idle: Mutex::new(Vec::new()),
         };
         let mut conn = site.connect().await?;
         schema::bring_up_to_date(&mut conn, &site)
             .await
             .map_err(|error| site.explain("open", error))?;
-        site.leave(conn);
+        site.leave(conn, Purpose::Writing);
         Ok(site)
     }
 
@@ -77,19 +92,39 @@ impl Site {
         }
     }
 
-    /// Returns the left-over connection, or else a new one.
-    pub(super) async fn take_or_connect(&self) -> Result<SqliteConnection, StoreError> {
-        let spare = self.spare().take();
-        match spare {
-            Some(conn) => Ok(conn),
-            None => self.connect().await,
+    /// Returns a connection for `purpose`: one that is left over, or else a new one.
+    pub(super) async fn take_or_connect(
+        &self,
+        purpose: Purpose,
+    ) -> Result<SqliteConnection, StoreError> {
+        let idle = self.idle().pop();
+        let (mut conn, last) = match idle {
+            Some(Idle { conn, last }) => (conn, last),
+            None => (self.connect().await?, Purpose::Writing),
+        };
+        if last != purpose {
+            let sql = match purpose {
+                Purpose::Reading => "PRAGMA query_only = ON",
+                Purpose::Writing => "PRAGMA query_only = OFF",
+            };
+            let result = conn.execute(sql).await;
+            result.map_err(|error| self.explain("open", error.into()))?;
         }
+        Ok(conn)
     }
 
-    /// Closes the left-over connection, if nobody needed it.
+    /// Leaves a connection that was used for `purpose` to whoever comes next.
+    pub(super) fn leave(&self, conn: SqliteConnection, purpose: Purpose) {
+        self.idle().push(Idle {
+            conn,
+            last: purpose,
+        });
+    }
+
+    /// Closes the connections that nobody uses.
     pub(super) async fn close(&self) {
-        let spare = self.spare().take();
-        if let Some(conn) = spare {
+        let idle = std::mem::take(&mut *self.idle());
+        for Idle { conn, .. } in idle {
             // Closing can only fail to tidy up, which the next process does.
             let _ = conn.close().await;
         }
@@ -125,12 +160,8 @@ impl Site {
         }
     }
 
-    fn leave(&self, conn: SqliteConnection) {
-        *self.spare() = Some(conn);
-    }
-
-    fn spare(&self) -> std::sync::MutexGuard<'_, Option<SqliteConnection>> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    fn idle(&self) -> MutexGuard<'_, Vec<Idle>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -200,7 +231,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("ledger.db");
         let site = Site::open(&path, Options::default()).await.unwrap();
-        let mut conn = site.take_or_connect().await.unwrap();
+        let mut conn = site.take_or_connect(Purpose::Writing).await.unwrap();
         const SQL: &str = "
             SELECT (SELECT journal_mode FROM pragma_journal_mode),
                    (SELECT synchronous FROM pragma_synchronous),
@@ -215,7 +246,7 @@ mod tests {
             ..Options::default()
         };
         let site = Site::open(&path, options).await.unwrap();
-        let mut conn = site.take_or_connect().await.unwrap();
+        let mut conn = site.take_or_connect(Purpose::Writing).await.unwrap();
         let faster: (String, i64, i64, i64) =
             sqlx::query_as(SQL).fetch_one(&mut conn).await.unwrap();
         assert_eq!(faster, ("wal".to_owned(), 1, 1, 5000));

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tribunal_core::time::Timestamp;
 
 use super::clock;
-use super::site::{Patience, Site, code, is_busy};
+use super::site::{Patience, Purpose, Site, code, is_busy};
 use crate::{StoreError, crashpoint};
 
 /// How many writes may wait; beyond it, callers wait to hand theirs over.
@@ -210,7 +210,7 @@ impl Task {
     async fn commit(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
         let mut conn = match self.conn.take() {
             Some(conn) => conn,
-            None => self.site.take_or_connect().await?,
+            None => self.site.take_or_connect(Purpose::Writing).await?,
         };
         let result = self.commit_on(&mut conn, group).await;
         let result = result.map_err(|error| self.site.explain("write", error));
