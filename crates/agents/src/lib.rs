@@ -37,6 +37,11 @@ pub trait Agent: Send + Sync {
         cancel: CancellationToken,
     ) -> Result<Reply, AgentError>;
 
+    /// Tells whether the agent looks at the directory of a call, which must then exist.
+    fn works_in_directory(&self) -> bool {
+        false
+    }
+
     /// Returns the version of the program behind the agent, or why it cannot be had.
     async fn version(&self) -> Result<Option<String>, AgentError> {
         Ok(None)

@@ -138,10 +138,11 @@ impl Engine {
     ) -> Result<AskReport, CaseError> {
         let directory = match &request.directory {
             Some(directory) => directory.clone(),
-            None => self
+            None if self.seat(&request.agent)?.agent.works_in_directory() => self
                 .dir
-                .workplace(case.id())
+                .make_workplace(case.id())
                 .map_err(CaseError::file("make a directory for the agent"))?,
+            None => self.dir.workplace(case.id()),
         };
         let id = case.id().clone();
         let mut answers = Vec::new();

@@ -69,9 +69,15 @@ impl LedgerDir {
         self.root.join("homes")
     }
 
-    /// Returns an empty directory in which the agents of a case may work.
-    pub fn workplace(&self, case: &CaseId) -> io::Result<PathBuf> {
-        let path = self.root.join("work").join(case.as_str());
+    /// Returns the directory in which the agents of a case work when they are given no other.
+    #[must_use]
+    pub fn workplace(&self, case: &CaseId) -> PathBuf {
+        self.root.join("work").join(case.as_str())
+    }
+
+    /// Makes that directory, empty at first.
+    pub fn make_workplace(&self, case: &CaseId) -> io::Result<PathBuf> {
+        let path = self.workplace(case);
         create_private_dir(&path)?;
         Ok(path)
     }

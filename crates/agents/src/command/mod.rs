@@ -103,6 +103,10 @@ impl Agent for CommandAgent {
         &self.profile
     }
 
+    fn works_in_directory(&self) -> bool {
+        true
+    }
+
     async fn run(
         &self,
         call: Call,

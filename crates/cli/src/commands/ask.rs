@@ -87,7 +87,6 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     let stream = engine.ledger().subscribe();
     let work = invocation.stoppable(&engine, engine.ask(request));
     let result = report::report_while(stream, reporter.as_mut(), work).await;
-    engine.close().await;
     finish(invocation, format, &result?)
 }
 

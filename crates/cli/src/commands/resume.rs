@@ -38,7 +38,6 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     let stream = engine.ledger().subscribe();
     let work = invocation.stoppable(&engine, engine.resume(&record));
     let result = report::report_while(stream, reporter.as_mut(), work).await;
-    engine.close().await;
     match result? {
         Resumed::AlreadyCompleted(case) => {
             invocation.say(&format!(

@@ -19,6 +19,10 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The write-ahead log is cut back to this size after a checkpoint.
 const LOG_LIMIT: &str = "16777216";
 
+/// Pages in the write-ahead log after which they are moved to the file. Short commands end without
+/// doing so, and whoever comes first afterwards reads the log again: it should be short.
+const CHECKPOINT_PAGES: &str = "200";
+
 /// One ledger file, and the connection that opening it left over.
 pub(super) struct Site {
     pub(super) path: PathBuf,
@@ -60,6 +64,7 @@ impl Site {
                 Durability::Crash => SqliteSynchronous::Normal,
             })
             .pragma("journal_size_limit", LOG_LIMIT)
+            .pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
             .disable_statement_logging();
         let site = Self {
             path: path.to_owned(),
