@@ -222,6 +222,60 @@ fn a_budget_stops_before_the_next_call() {
 }
 
 #[test]
+fn a_daily_budget_binds_across_cases_and_unknown_costs_count() {
+    let env = TestEnv::new();
+    env.write_user_config(&format!(
+        "agents:\n  - {{name: program, command: [{:?}, --behave, ok], role: reviewer}}\nbudget: {{per_day: 0.25, unknown_call: 0.10}}\n",
+        fake("fake-agent").display().to_string()
+    ));
+    for _ in 0..3 {
+        env.run(["ask", "program", "Hello"]).assert_code(0);
+    }
+    let ran = env.run(["ask", "program", "Hello"]).assert_code(7);
+    assert!(
+        ran.stderr.contains(
+            "budget of the day: $0.30 of $0.25 spent, 3 runs of unknown cost counted as $0.10 each"
+        ),
+        "{ran:?}"
+    );
+    env.assert_healthy();
+}
+
+#[test]
+fn a_provider_is_asked_no_more_often_at_once_than_configured() {
+    let env = TestEnv::new();
+    env.write_user_config(&format!(
+        "agents:\n  - {{name: program, command: [{:?}, --behave, ok], role: reviewer}}\nproviders: {{custom: {{concurrency: 2}}}}\n",
+        fake("fake-agent").display().to_string()
+    ));
+    env.write("batch.txt", "One\nTwo\nThree\nFour\nFive\nSix\n");
+    let ran = env
+        .run([
+            "ask",
+            "program",
+            "--batch",
+            "batch.txt",
+            "--parallel",
+            "6",
+            "--format",
+            "jsonl",
+        ])
+        .assert_code(0);
+    let (mut running, mut most) = (0_i32, 0);
+    for line in ran.stdout.lines() {
+        let event: serde_json::Value = serde_json::from_str(line).unwrap();
+        match event["type"].as_str().unwrap() {
+            "run_started" => running += 1,
+            "run_finished" => running -= 1,
+            _ => {}
+        }
+        most = most.max(running);
+    }
+    // The end of a run is stored a little after its turn was given back.
+    assert!((2..=4).contains(&most), "{most} at once");
+}
+
+#[test]
 fn secrets_reach_neither_ledger_nor_answer() {
     let mut env = TestEnv::new();
     env.set_env("HOUSE_API_KEY", "sk-canary-0123456789")
