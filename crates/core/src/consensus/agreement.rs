@@ -12,6 +12,8 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     draft.severity = median(draft);
     draft.open_trace(Step::Highest, draft.voices[0].speaker);
     draft.trace.push(Step::Agreement, boost(draft));
+    let closeness = draft.docket.policy.agreement.closeness * draft.closeness / 1000;
+    draft.trace.push_nonzero(Step::Closeness, closeness);
 }
 
 /// Returns how much agreement two or more voices are.

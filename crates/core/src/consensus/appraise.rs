@@ -9,23 +9,29 @@ use super::Docket;
 use super::normalize::Claim;
 use super::policy::{AppraisalRules, Policy};
 use super::record::{Record, Reliability};
+use super::similar::log2_thousandths;
 use super::trace::{Step, Trace};
 use crate::finding::Grounding;
 
 /// How many signals there are.
-const SIGNALS: usize = 7;
+const SIGNALS: usize = 12;
 
 /// The amounts of all signals, in the order of `steps`.
 pub(super) type Signals = [i8; SIGNALS];
 
 fn steps() -> [Step; SIGNALS] {
     [
+        Step::Calibration,
         Step::Grounding,
+        Step::Concurrency,
+        Step::Contradiction,
         Step::Consequence,
         Step::NamesCode,
-        Step::Hedged,
         Step::Housekeeping,
+        Step::Brief,
+        Step::Unlocated,
         Step::Verbosity,
+        Step::Crowding,
         Step::Record,
     ]
 }
@@ -39,12 +45,16 @@ pub(super) fn appraise(claims: &mut [Claim], policy: &Policy, record: Option<&Re
     for claim in claims.iter() {
         *lengths.entry(&claim.finding.reviewer).or_default() += 1;
     }
-    let reliability = record.map(|record| Reliability::of(record, rules.record_prior));
+    let whole = Whole {
+        default: i32::from(policy.defaults.confidence.get()),
+        crowding: crowding(rules, claims.len()),
+        reliability: record.map(|record| Reliability::of(record, rules.record_prior)),
+    };
     let all: Vec<Signals> = claims
         .iter()
         .map(|claim| {
             let length = lengths[claim.finding.reviewer.as_str()];
-            signals(claim, rules, length, reliability.as_ref())
+            signals(claim, rules, length, &whole)
         })
         .collect();
     for (claim, signals) in claims.iter_mut().zip(all) {
@@ -63,12 +73,22 @@ pub(super) fn explain(docket: &Docket<'_>, member: u32, trace: &mut Trace) {
     }
 }
 
-fn signals(
-    claim: &Claim,
-    rules: &AppraisalRules,
-    list_length: u32,
-    reliability: Option<&Reliability<'_>>,
-) -> Signals {
+/// What is the same for all findings of a review.
+struct Whole<'a> {
+    default: i32,
+    crowding: i32,
+    reliability: Option<Reliability<'a>>,
+}
+
+/// Returns what is taken off, or added, for the number of findings in all.
+fn crowding(rules: &AppraisalRules, findings: usize) -> i32 {
+    let doublings = log2_thousandths(findings) - log2_thousandths(rules.crowd as usize);
+    let amount = i64::from(-rules.crowding) * doublings / 1000;
+    let most = i64::from(rules.crowding_most);
+    i32::try_from(amount.clamp(-most, most)).unwrap_or(0)
+}
+
+fn signals(claim: &Claim, rules: &AppraisalRules, list_length: u32, review: &Whole<'_>) -> Signals {
     let finding = &claim.finding;
     let text = format!("{} {}", finding.title, finding.description).to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -81,87 +101,72 @@ fn signals(
     };
     let verbosity = when(list_length <= rules.terse_at, rules.terse_reviewer)
         + when(list_length >= rules.verbose_at, rules.verbose_reviewer);
-    let record = reliability.map_or(0, |known| {
+    let record = review.reliability.as_ref().map_or(0, |known| {
         let lead = known.lead(&finding.reviewer, claim.category);
         let most = i64::from(rules.record);
         // A lead of 300 thousandths is as good as it gets; it moves by the most.
         i32::try_from((lead * most / 300).clamp(-most, most)).unwrap_or(0)
     });
+    let length = finding.description.len().max(finding.title.len());
+    let brief = usize::try_from(rules.brief_below).is_ok_and(|least| length < least);
     [
+        (review.default - claim.stated) * (100 - rules.trust_stated) / 100,
         grounding,
+        when(has(&CONCURRENCY), rules.concurrency),
+        when(has(&CONTRADICTIONS), rules.contradiction),
         when(has(&CONSEQUENCES), rules.consequence),
         when(names_code(&finding.description), rules.names_code),
-        when(has(&HEDGES), rules.hedged),
         when(has(&HOUSEKEEPING), rules.housekeeping),
+        when(brief, rules.brief),
+        when(finding.location.file.is_empty(), rules.unlocated),
         verbosity,
+        review.crowding,
         record,
     ]
     .map(|amount| i8::try_from(amount.clamp(-100, 100)).unwrap_or(0))
 }
 
-const CONSEQUENCES: [&str; 20] = [
-    "will ",
-    "crash",
-    "panic",
-    "throws",
-    "exception",
-    "null",
-    "undefined",
-    "never ",
-    "always ",
+const CONCURRENCY: [&str; 7] = [
+    "race condition",
+    "data race",
+    "racy",
+    "deadlock",
+    "concurren",
+    "not atomic",
+    "thread-safe",
+];
+
+const CONTRADICTIONS: [&str; 10] = [
     "wrong",
     "incorrect",
-    "inverted",
+    "invert",
+    "mismatch",
     "instead of",
+    "opposite",
+    "never",
+    "always",
     "bypass",
-    "race",
-    "deadlock",
-    "leak",
-    "breaks",
-    "fails",
-    "overwrit",
+    "contradict",
 ];
 
-const HEDGES: [&str; 9] = [
-    "may ",
-    "might",
-    "could",
-    "potential",
-    "consider",
-    "possibl",
-    "perhaps",
-    "likely",
-    "should be",
-];
+const CONSEQUENCES: [&str; 5] = [" will ", "null", " nil", "undefined", "overwrit"];
 
-const HOUSEKEEPING: [&str; 18] = [
-    "test",
+const HOUSEKEEPING: [&str; 12] = [
+    " test",
+    "consider ",
+    "performance",
+    "inefficien",
     "comment",
-    "document",
+    "documentation",
+    "typo",
     "naming",
     "rename",
-    "typo",
     "readab",
-    "consisten",
-    "unused",
-    "duplicat",
-    "style",
-    "magic",
-    "refactor",
-    "maintain",
-    "translation",
-    "indent",
-    "logging",
-    "accessib",
+    "magic number",
+    "ensure ",
 ];
 
-/// Tells whether the text names code: a call, a path of names, camelCase or snake_case.
+/// Tells whether the text names code: a call, or names joined by dots, colons or underscores.
 fn names_code(text: &str) -> bool {
-    text.split_whitespace().any(|word| {
-        let word = word.trim_matches(|c: char| !c.is_alphanumeric() && !"()_".contains(c));
-        word.contains("()")
-            || word.contains('_')
-            || word.contains("::")
-            || word.chars().skip(1).any(char::is_uppercase) && word.chars().any(char::is_lowercase)
-    })
+    text.contains('(') || text.contains("::") || text.contains('`')
 }

@@ -35,8 +35,12 @@ pub(super) fn last_conditions(draft: &mut Draft<'_>) {
     if policy.appraisal.is_some() && all_refuted(draft) {
         draft.dispute(Note::Ungrounded);
     }
-    let least = i32::from(policy.unique.least_confidence);
-    if draft.agreement == Agreement::SingleSource && draft.trace.sum() < least {
+    let least = match draft.agreement {
+        Agreement::SingleSource => policy.unique.least_confidence,
+        Agreement::Unanimous | Agreement::Majority => policy.agreement.least_confidence,
+        Agreement::Resolved => 0,
+    };
+    if draft.trace.sum() < i32::from(least) {
         draft.dispute(Note::LittleConfidence);
     }
 }

@@ -21,6 +21,8 @@ pub(super) struct Voice {
 pub(super) struct Draft<'a> {
     pub(super) docket: &'a Docket<'a>,
     pub(super) members: Vec<u32>,
+    /// How alike the wordings of its families are, in thousandths.
+    pub(super) closeness: i32,
     /// The voices that stand, the strongest first.
     pub(super) voices: Vec<Voice>,
     pub(super) hearing: Hearing,
@@ -35,12 +37,13 @@ pub(super) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     /// Returns the draft of a group in which nothing is decided yet.
-    pub(super) fn new(docket: &'a Docket<'a>, members: Vec<u32>) -> Self {
+    pub(super) fn new(docket: &'a Docket<'a>, members: Vec<u32>, closeness: i32) -> Self {
         let hearing = docket.debate.hear(docket, &members);
         let mut draft = Self {
             voices: voices(docket, &members, &hearing),
             docket,
             members,
+            closeness,
             hearing,
             verdict: Verdict::Accepted,
             kind: Kind::Unique,

@@ -9,6 +9,7 @@ mod advisory;
 mod agreement;
 mod appraise;
 mod assemble;
+mod batch;
 mod conflict;
 mod draft;
 mod evidence;
@@ -20,6 +21,7 @@ mod record;
 mod report;
 mod rounds;
 mod scrutiny;
+mod similar;
 mod terms;
 mod trace;
 mod unique;
@@ -30,6 +32,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use advisory::{Advisory, AdvisoryOutcome};
+pub use batch::{BatchError, BatchFinding, BatchLine, settle_line};
 pub use outcome::{Agreement, Conflict, Group, Kind, Note, Reviewer, Settlement, Verdict};
 pub use policy::{
     AdvisoryRules, AgreementRules, AppraisalRules, ConflictRules, CriticalRules, Defaults, Ladder,
@@ -92,8 +95,9 @@ pub fn settle(mut input: Input, policy: &Policy) -> Settlement {
         debate,
         advisories,
     };
-    let members = group::by_place(&docket.claims, policy.matching.proximity);
-    let groups = members.into_iter().map(|members| decide(&docket, members));
+    let (members, closeness) = group(&docket.claims, policy);
+    let groups = members.into_iter().zip(closeness);
+    let groups = groups.map(|(members, closeness)| decide(&docket, members, closeness));
     let mut groups = assemble::merge_duplicates(&docket, groups.collect());
     assemble::finish(&mut groups);
     let Docket {
@@ -115,9 +119,24 @@ pub fn settle(mut input: Input, policy: &Policy) -> Settlement {
     }
 }
 
+/// Returns the groups, and for each how alike the wordings of its families are, in thousandths.
+fn group(claims: &[Claim], policy: &Policy) -> (Vec<Vec<u32>>, Vec<i32>) {
+    let rules = &policy.matching;
+    let Some(text) = &rules.text else {
+        let groups = group::by_place(claims, rules.proximity);
+        let closeness = vec![0; groups.len()];
+        return (groups, closeness);
+    };
+    let wording = similar::Wording::of(claims, rules, text.identifier);
+    let groups = similar::by_wording(&wording, text.threshold, text.most_common);
+    let closeness = groups.iter().map(|members| wording.closeness(members));
+    let closeness = closeness.collect();
+    (groups, closeness)
+}
+
 /// Takes one group through the phases.
-fn decide(docket: &Docket<'_>, members: Vec<u32>) -> Group {
-    let mut draft = Draft::new(docket, members);
+fn decide(docket: &Docket<'_>, members: Vec<u32>, closeness: i32) -> Group {
+    let mut draft = Draft::new(docket, members, closeness);
     let least = docket.policy.agreement.voices;
     match conflict::detect(&draft) {
         Some(about) => conflict::apply(&mut draft, about),

@@ -200,7 +200,7 @@ pub enum Note {
     ThinSingleSource,
     /// A critical claim of little confidence.
     ExtraordinaryClaim,
-    /// Too little confidence is left for a claim that nobody else makes.
+    /// Too little confidence is left to accept it.
     LittleConfidence,
     /// Scrutiny found it weak: so many of four criteria are met, and the severity dropped.
     Lowered(u8),

@@ -77,6 +77,8 @@ pub struct TextMatching {
     pub other_file: i32,
     /// Added for the same enclosing function.
     pub same_function: i32,
+    /// Added for two findings of one reviewer, who seldom says the same twice; negative.
+    pub same_reviewer: i32,
     /// Weight of a word that is an identifier of the code, against 1000 for a plain word.
     pub identifier: i32,
     /// A term in more findings than this says nothing about any of them; bounds the work.
@@ -93,6 +95,11 @@ pub struct AgreementRules {
     pub per_voice: i32,
     /// The most that agreement adds.
     pub most: i32,
+    /// Added for wordings that are wholly alike, and in proportion for less; without text
+    /// matching it does not apply.
+    pub closeness: i32,
+    /// Final confidence below which even an agreement is disputed instead of accepted.
+    pub least_confidence: u8,
 }
 
 /// How contradictions are settled.
@@ -211,20 +218,30 @@ pub struct CriticalRules {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AppraisalRules {
+    /// How much of the distance between a stated confidence and the default counts, in percent.
+    pub trust_stated: i32,
     /// The code it points at is there.
     pub grounded: i32,
     /// Some of it is there; negative.
     pub doubtful: i32,
     /// It is not there; negative.
     pub refuted: i32,
-    /// It says what goes wrong.
+    /// It is about things that happen at the same time.
+    pub concurrency: i32,
+    /// It says that code does something other than it should.
+    pub contradiction: i32,
+    /// It says what will happen.
     pub consequence: i32,
     /// It names code by its identifiers.
     pub names_code: i32,
-    /// It speaks of what may, might or could be; negative.
-    pub hedged: i32,
-    /// It asks for tests, comments, names or style; negative.
+    /// It asks for tests, comments, names or speed; negative.
     pub housekeeping: i32,
+    /// It has few words; negative.
+    pub brief: i32,
+    /// Descriptions of fewer characters are brief.
+    pub brief_below: u32,
+    /// It does not say where; negative.
+    pub unlocated: i32,
     /// The reviewer reports few things about this change.
     pub terse_reviewer: i32,
     /// The reviewer reports many things about this change; negative.
@@ -233,6 +250,13 @@ pub struct AppraisalRules {
     pub terse_at: u32,
     /// A reviewer with at least this many findings is verbose.
     pub verbose_at: u32,
+    /// Taken off for each doubling of the findings of the whole review over `crowd`, and added
+    /// for each halving: much is said where little is certain.
+    pub crowding: i32,
+    /// The number of findings at which nothing is taken off.
+    pub crowd: u32,
+    /// The most that crowding moves the confidence, up or down.
+    pub crowding_most: i32,
     /// The most that a record of past rulings moves the confidence, up or down.
     pub record: i32,
     /// So many rulings a record needs to count as much as what is known of all reviewers.
@@ -285,6 +309,8 @@ impl Policy {
                 voices: 2,
                 per_voice: 5,
                 most: 15,
+                closeness: 0,
+                least_confidence: 0,
             },
             conflict: ConflictRules {
                 severity_gap: 2,
@@ -340,20 +366,28 @@ impl Policy {
         Self {
             name: "tribunal".to_owned(),
             defaults: Defaults {
-                confidence: Confidence::clamped(50),
+                confidence: Confidence::clamped(40),
                 ..arena.defaults
+            },
+            agreement: AgreementRules {
+                per_voice: 8,
+                most: 24,
+                closeness: 40,
+                least_confidence: 64,
+                ..arena.agreement
             },
             matching: Matching {
                 proximity: 5,
                 text: Some(TextMatching {
-                    threshold: 300,
-                    least_text: 100,
-                    same_line: 150,
-                    near_line: 100,
-                    same_file: 50,
-                    other_file: -100,
-                    same_function: 50,
-                    identifier: 1500,
+                    threshold: 240,
+                    least_text: 50,
+                    same_line: 100,
+                    near_line: 70,
+                    same_file: 30,
+                    other_file: -30,
+                    same_function: 30,
+                    same_reviewer: -200,
+                    identifier: 1000,
                     most_common: 64,
                 }),
             },
@@ -362,29 +396,42 @@ impl Policy {
                 ..arena.conflict
             },
             unique: UniqueRules {
-                least_confidence: 50,
+                accept: 1,
+                accept_noted: 1,
+                accepted: 0,
+                noted: 0,
+                least_confidence: 52,
                 ..arena.unique
             },
             rounds: RoundRules {
                 ladder: Ladder::Net,
                 one_against: -5,
                 many_against: -15,
+                reject_conceded_at: -5,
                 ..arena.rounds
             },
             appraisal: Some(AppraisalRules {
+                trust_stated: 50,
                 grounded: 5,
                 doubtful: -10,
                 refuted: -25,
-                consequence: 8,
-                names_code: 5,
-                hedged: -5,
-                housekeeping: -15,
-                terse_reviewer: 5,
-                verbose_reviewer: -5,
+                concurrency: 20,
+                contradiction: 10,
+                consequence: 4,
+                names_code: 4,
+                housekeeping: -6,
+                brief: -6,
+                brief_below: 120,
+                unlocated: -8,
+                terse_reviewer: 6,
+                verbose_reviewer: -7,
                 terse_at: 2,
                 verbose_at: 6,
-                record: 20,
-                record_prior: 10,
+                crowding: 4,
+                crowd: 8,
+                crowding_most: 8,
+                record: 10,
+                record_prior: 20,
             }),
             ..arena
         }

@@ -39,22 +39,34 @@ pub enum Step {
     Lowest,
     /// First seen in round 2.
     LateObservation,
+    /// What reviewers state about themselves counts in part.
+    Calibration,
     /// The code it points at was checked.
     Grounding,
-    /// It says what goes wrong.
+    /// It is about things that happen at the same time.
+    Concurrency,
+    /// It says that code does something other than it should.
+    Contradiction,
+    /// It says what will happen.
     Consequence,
     /// It names code by its identifiers.
     NamesCode,
-    /// It speaks of what may be.
-    Hedged,
-    /// It asks for tests, comments, names or style.
+    /// It asks for tests, comments, names or speed.
     Housekeeping,
+    /// It has few words.
+    Brief,
+    /// It does not say where.
+    Unlocated,
     /// How many other findings its reviewer has.
     Verbosity,
+    /// How many findings the review has in all.
+    Crowding,
     /// Past rulings about its reviewer.
     Record,
     /// Several voices say the same.
     Agreement,
+    /// The voices use the same words.
+    Closeness,
     /// One voice alone says it.
     SingleSource,
     /// It won a conflict.
@@ -85,14 +97,20 @@ impl Step {
             Self::Average => "average original",
             Self::Lowest => "lowest original",
             Self::LateObservation => "first seen in round 2",
+            Self::Calibration => "calibration",
             Self::Grounding => "grounding",
-            Self::Consequence => "says what goes wrong",
+            Self::Concurrency => "about concurrency",
+            Self::Contradiction => "contradicts its purpose",
+            Self::Consequence => "says what will happen",
             Self::NamesCode => "names the code",
-            Self::Hedged => "hedged wording",
             Self::Housekeeping => "housekeeping",
+            Self::Brief => "few words",
+            Self::Unlocated => "no place",
             Self::Verbosity => "length of the reviewer's list",
+            Self::Crowding => "findings in all",
             Self::Record => "reviewer's record",
             Self::Agreement => "agreement",
+            Self::Closeness => "closeness of wording",
             Self::SingleSource => "single source",
             Self::ConflictWon => "conflict",
             Self::Adjustment(family) => family,

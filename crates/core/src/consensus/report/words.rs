@@ -50,7 +50,7 @@ fn sentence(note: &Note, group: &Group) -> String {
         Note::ExtraordinaryClaim => {
             "An extraordinary claim that requires extraordinary evidence.".to_owned()
         }
-        Note::LittleConfidence => "Too little confidence is left for one voice.".to_owned(),
+        Note::LittleConfidence => "Too little confidence is left to accept it.".to_owned(),
         Note::Lowered(met) => {
             format!("Scrutiny lowered its severity: {met} of 4 criteria are met.")
         }

@@ -1,0 +1,154 @@
+//! Many reviews at once: one JSON line in, one JSON line out.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+use super::outcome::{Reviewer, Settlement, Verdict};
+use super::policy::Policy;
+use super::record::Record;
+use super::{Input, settle};
+use crate::reply::{Author, Problem, findings_in_value};
+use crate::scale::Severity;
+
+/// A line that is no review.
+#[derive(Debug, Error)]
+pub enum BatchError {
+    /// The line is no JSON, or lacks what a review needs.
+    #[error("the line is no review: {0}")]
+    Malformed(#[from] serde_json::Error),
+}
+
+/// A settled review of a batch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BatchLine {
+    /// The name of the review, as given.
+    pub pr_id: String,
+    /// The name of the panel, if one was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub panel: Option<Value>,
+    /// Every group of findings.
+    pub findings: Vec<BatchFinding>,
+}
+
+/// A settled group of findings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BatchFinding {
+    /// The findings in it by id, the lead first.
+    pub ids: Vec<String>,
+    /// The final confidence.
+    pub confidence: u8,
+    /// In which list it ends.
+    pub verdict: Verdict,
+    /// The severity agreed upon.
+    pub severity: Severity,
+    /// The title of the lead.
+    pub title: String,
+}
+
+/// What a line holds before its findings are read. Other keys are the caller's business.
+#[derive(Deserialize)]
+struct Line {
+    #[serde(alias = "id")]
+    pr_id: Value,
+    #[serde(default)]
+    panel: Option<Value>,
+    reviewers: BTreeMap<String, Value>,
+}
+
+/// Settles the review on one line. What could not be used of its findings comes as problems.
+pub fn settle_line(
+    line: &str,
+    policy: &Policy,
+    record: Option<&Record>,
+) -> Result<(BatchLine, Vec<Problem>), BatchError> {
+    let line: Line = serde_json::from_str(line)?;
+    let mut input = Input {
+        record: record.cloned(),
+        ..Input::default()
+    };
+    let mut problems = Vec::new();
+    for (name, list) in line.reviewers {
+        let author = Author {
+            reviewer: name.clone(),
+            family: String::new(),
+        };
+        let read = findings_in_value(&list, &author);
+        problems.extend(read.problems.into_iter().map(|problem| Problem {
+            at: format!("{name}{}", problem.at),
+            what: problem.what,
+        }));
+        if read.answered {
+            let family = String::new();
+            input.panel.push(Reviewer { name, family });
+        } else {
+            input.silent.push(name);
+        }
+        input.findings.extend(read.findings);
+    }
+    let settlement = settle(input, policy);
+    let settled = BatchLine {
+        pr_id: match line.pr_id {
+            Value::String(name) => name,
+            other => other.to_string(),
+        },
+        panel: line.panel,
+        findings: findings(&settlement),
+    };
+    problems.extend(settlement.problems.into_iter().map(|what| Problem {
+        at: String::new(),
+        what,
+    }));
+    Ok((settled, problems))
+}
+
+fn findings(settlement: &Settlement) -> Vec<BatchFinding> {
+    let finding = |member: u32| &settlement.findings[member as usize];
+    let groups = settlement.groups.iter();
+    groups
+        .map(|group| BatchFinding {
+            ids: group
+                .members
+                .iter()
+                .map(|&one| finding(one).id.clone())
+                .collect(),
+            confidence: group.confidence.get(),
+            verdict: group.verdict,
+            severity: group.severity,
+            title: finding(group.lead()).title.clone(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_goes_in_and_a_line_comes_out() {
+        let line = r#"{"id": "p1", "panel": 3, "other": 1, "reviewers": {
+            "ann": [{"id": "x1", "file": "a.rs", "line": 3, "title": "wrong sum in total()",
+                     "severity": null, "confidence": null, "category": null}],
+            "bob": [{"id": "y1", "file": "a.rs", "line": 3, "title": "total() has a wrong sum"}],
+            "eve": []}}"#;
+        let (settled, problems) = settle_line(line, &Policy::arena(), None).expect("a review");
+        assert_eq!(problems, []);
+        assert_eq!(
+            serde_json::to_string(&settled).expect("it serializes"),
+            concat!(
+                r#"{"pr_id":"p1","panel":3,"findings":[{"ids":["x1","y1"],"confidence":70,"#,
+                r#""verdict":"accepted","severity":"medium","title":"wrong sum in total()"}]}"#
+            )
+        );
+    }
+
+    #[test]
+    fn a_line_that_is_no_review_is_an_error() {
+        for line in ["", "[]", "{\"pr_id\": \"p\"}", "{\"reviewers\": {}}"] {
+            assert!(settle_line(line, &Policy::arena(), None).is_err(), "{line}");
+        }
+    }
+}
