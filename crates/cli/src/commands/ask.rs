@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use tribunal_core::agent::{Access, Role};
+use tribunal_core::agent::{Access, ErrorClass, Role};
 use tribunal_core::case::{CaseState, Outcome, Pause};
 use tribunal_core::ids::AgentName;
 use tribunal_core::text::for_terminal;
@@ -267,6 +267,31 @@ fn answer_json(answer: &AskAnswer) -> serde_json::Value {
     }
 }
 
+/// Returns what a person can do about a pause that does not end by itself.
+fn what_helps(why: &Pause) -> Option<String> {
+    match why {
+        Pause::Provider {
+            provider,
+            class: ErrorClass::Auth,
+        } => Some(format!(
+            "Log in with {provider} itself, or set its key, and try again"
+        )),
+        Pause::Provider {
+            provider,
+            class: ErrorClass::Credit,
+        } => Some(format!(
+            "Add credit to the account behind {provider}, or ask another agent"
+        )),
+        Pause::Budget { cap, .. } if cap.starts_with("case") => {
+            Some("Allow more with `--set budget.per_case=USD` or in the config".to_owned())
+        }
+        Pause::Budget { .. } => {
+            Some("Allow more with `--set budget.per_day=USD` or in the config".to_owned())
+        }
+        Pause::Provider { .. } | Pause::Interrupted => None,
+    }
+}
+
 /// Returns the exit code for where the case stands, or the error to show.
 fn exit_of(report: &AskReport) -> Result<Exit, CliError> {
     let resume = format!("Go on with `tribunal resume {}`", report.case);
@@ -300,7 +325,11 @@ fn exit_of(report: &AskReport) -> Result<Exit, CliError> {
                 until.unwrap_or_default(),
                 report::pause(why)
             );
-            Err(CliError::new(Exit::Quota, text).hint(resume))
+            let told = CliError::new(Exit::Quota, text);
+            Err(what_helps(why)
+                .into_iter()
+                .fold(told, CliError::hint)
+                .hint(resume))
         }
         CaseState::Open => {
             Err(CliError::new(Exit::Internal, "the case was left open").hint(resume))
