@@ -1,0 +1,7 @@
+//! Reads source code: bytes in, facts out. No processes, no network, no database.
+
+pub mod language;
+pub mod lines;
+pub mod outline;
+pub mod place;
+pub mod rule;

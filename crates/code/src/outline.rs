@@ -1,0 +1,402 @@
+//! Which function, method or type encloses a line.
+
+use tree_sitter::{Node, Tree};
+
+use crate::language::Language;
+
+/// A named piece of code that encloses others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ScopeKind {
+    /// A function that stands alone.
+    Function,
+    /// A function inside a type.
+    Method,
+    /// A class, struct, enum, union, interface, trait or implementation.
+    Type,
+    /// A module or namespace.
+    Module,
+}
+
+/// One scope of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scope {
+    /// What it is.
+    pub kind: ScopeKind,
+    /// Its own name.
+    pub name: String,
+    /// First line, counted from 1; decorators and attributes come before it.
+    pub line: u32,
+    /// Last line.
+    pub end_line: u32,
+}
+
+/// The scopes of one file, outer before inner.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Outline {
+    scopes: Vec<Scope>,
+}
+
+impl Outline {
+    /// Returns the outline of a parsed file.
+    #[must_use]
+    pub fn new(language: Language, tree: &Tree, source: &str) -> Self {
+        let mut scopes = Vec::new();
+        let mut cursor = tree.walk();
+        // The walk keeps its own stack, so that a deeply nested file cannot exhaust ours.
+        let mut open_types: Vec<usize> = Vec::new();
+        loop {
+            let node = cursor.node();
+            open_types.retain(|end| node.start_byte() < *end);
+            if let Some(scope) = scope_of(language, node, source, !open_types.is_empty()) {
+                if scope.kind == ScopeKind::Type {
+                    open_types.push(node.end_byte());
+                }
+                scopes.push(scope);
+            }
+            if cursor.goto_first_child() {
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return Self { scopes };
+                }
+            }
+        }
+    }
+
+    /// Returns all scopes, in the order of the source.
+    #[must_use]
+    pub fn scopes(&self) -> &[Scope] {
+        &self.scopes
+    }
+
+    /// Returns the scopes around `line`, outermost first.
+    #[must_use]
+    pub fn enclosing(&self, line: u32) -> Vec<&Scope> {
+        self.scopes
+            .iter()
+            .filter(|scope| (scope.line..=scope.end_line).contains(&line))
+            .collect()
+    }
+
+    /// Returns the names of the scopes around `line`, joined by dots; empty outside of any.
+    #[must_use]
+    pub fn path(&self, line: u32) -> String {
+        let names: Vec<&str> = self
+            .enclosing(line)
+            .iter()
+            .map(|scope| scope.name.as_str())
+            .collect();
+        names.join(".")
+    }
+
+    /// Returns the innermost function or method around `line`.
+    #[must_use]
+    pub fn function(&self, line: u32) -> Option<&Scope> {
+        self.enclosing(line)
+            .into_iter()
+            .rev()
+            .find(|scope| matches!(scope.kind, ScopeKind::Function | ScopeKind::Method))
+    }
+}
+
+/// Which node kinds of a grammar open a scope, and of which kind.
+fn kind_of(language: Language, kind: &str) -> Option<ScopeKind> {
+    use ScopeKind::{Function, Method, Module, Type};
+    let scope = match language {
+        Language::C => match kind {
+            "function_definition" => Function,
+            "struct_specifier" | "union_specifier" | "enum_specifier" => Type,
+            _ => return None,
+        },
+        Language::Cpp => match kind {
+            "function_definition" => Function,
+            "class_specifier" | "struct_specifier" | "union_specifier" | "enum_specifier" => Type,
+            "namespace_definition" => Module,
+            _ => return None,
+        },
+        Language::Go => match kind {
+            "function_declaration" => Function,
+            "method_declaration" => Method,
+            "type_spec" => Type,
+            _ => return None,
+        },
+        Language::Java => match kind {
+            "method_declaration" | "constructor_declaration" => Method,
+            "class_declaration"
+            | "interface_declaration"
+            | "enum_declaration"
+            | "record_declaration"
+            | "annotation_type_declaration" => Type,
+            _ => return None,
+        },
+        Language::JavaScript | Language::Tsx | Language::TypeScript => match kind {
+            "function_declaration"
+            | "generator_function_declaration"
+            | "variable_declarator"
+            | "pair"
+            | "function_signature" => Function,
+            "method_definition" | "field_definition" | "public_field_definition" => Method,
+            "class_declaration"
+            | "abstract_class_declaration"
+            | "interface_declaration"
+            | "enum_declaration" => Type,
+            "internal_module" | "module" => Module,
+            _ => return None,
+        },
+        Language::Python => match kind {
+            "function_definition" => Function,
+            "class_definition" => Type,
+            _ => return None,
+        },
+        Language::Rust => match kind {
+            "function_item" | "function_signature_item" | "macro_definition" => Function,
+            "struct_item" | "enum_item" | "union_item" | "trait_item" | "impl_item" => Type,
+            "mod_item" => Module,
+            _ => return None,
+        },
+    };
+    Some(scope)
+}
+
+fn scope_of(language: Language, node: Node<'_>, source: &str, in_type: bool) -> Option<Scope> {
+    if !node.is_named() {
+        return None;
+    }
+    let kind = kind_of(language, node.kind())?;
+    if node.child_by_field_name("body").is_none() && !stands_without_body(node) {
+        return None;
+    }
+    let name = name_of(node, source)?;
+    let kind = match kind {
+        ScopeKind::Function if in_type => ScopeKind::Method,
+        other => other,
+    };
+    Some(Scope {
+        kind,
+        name,
+        line: line_number(node.start_position().row),
+        end_line: last_line(node),
+    })
+}
+
+/// Tells whether a node is a scope although its grammar gives it no body of its own.
+fn stands_without_body(node: Node<'_>) -> bool {
+    match node.kind() {
+        // A variable or property is a scope when a function is its value.
+        "variable_declarator" | "pair" | "field_definition" | "public_field_definition" => {
+            node.child_by_field_name("value").is_some_and(|value| {
+                matches!(
+                    value.kind(),
+                    "arrow_function" | "function_expression" | "generator_function"
+                )
+            })
+        }
+        "type_spec"
+        | "struct_item"
+        | "union_item"
+        | "macro_definition"
+        | "function_signature_item"
+        | "method_declaration"
+        | "function_signature" => true,
+        _ => false,
+    }
+}
+
+fn name_of(node: Node<'_>, source: &str) -> Option<String> {
+    if let Some(name) = node.child_by_field_name("name") {
+        return text_of(name, source);
+    }
+    if node.kind() == "impl_item" {
+        return text_of(node.child_by_field_name("type")?, source);
+    }
+    for field in ["property", "key"] {
+        if let Some(name) = node.child_by_field_name(field) {
+            return text_of(name, source);
+        }
+    }
+    // C and C++ wrap the name in declarators, one per `*`, `&` and parameter list.
+    let mut inner = node.child_by_field_name("declarator")?;
+    while let Some(next) = inner.child_by_field_name("declarator").or_else(|| {
+        let is_wrapper = matches!(
+            inner.kind(),
+            "reference_declarator" | "parenthesized_declarator"
+        );
+        is_wrapper.then(|| inner.named_child(0)).flatten()
+    }) {
+        inner = next;
+    }
+    text_of(inner, source)
+}
+
+fn text_of(node: Node<'_>, source: &str) -> Option<String> {
+    let text = source.get(node.byte_range())?;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let name = words.join(" ");
+    Some(tribunal_core::text::truncate_chars(&name, 120).into_owned())
+}
+
+/// Returns the number, counted from 1, of a row counted from 0.
+pub(crate) fn line_number(row: usize) -> u32 {
+    u32::try_from(row).unwrap_or(u32::MAX - 1) + 1
+}
+
+/// Returns the last line that a node has text on.
+pub(crate) fn last_line(node: Node<'_>) -> u32 {
+    let end = node.end_position();
+    // A node that ends with a newline ends, for a reader, on the line before.
+    let row = if end.column == 0 && end.row > node.start_position().row {
+        end.row - 1
+    } else {
+        end.row
+    };
+    line_number(row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::Limits;
+
+    fn check(language: Language, source: &str, expected: &[&str]) {
+        let tree = language
+            .parse(source, Limits::default())
+            .expect("the sample parses");
+        let outline = Outline::new(language, &tree, source);
+        let shown: Vec<String> = outline
+            .scopes()
+            .iter()
+            .map(|s| format!("{:?} {} {}-{}", s.kind, s.name, s.line, s.end_line))
+            .collect();
+        assert_eq!(shown, expected, "{language}");
+    }
+
+    #[test]
+    fn rust_sample() {
+        check(
+            Language::Rust,
+            include_str!("../tests/samples/sample.rs.txt"),
+            &[
+                "Module inner 1-12",
+                "Type Point 2-4",
+                "Type Point<T> 6-11",
+                "Method shift 7-10",
+                "Function free 14-18",
+                "Function nested 15-16",
+                "Type Shape 20-22",
+                "Method area 21-21",
+            ],
+        );
+    }
+
+    #[test]
+    fn python_sample() {
+        check(
+            Language::Python,
+            include_str!("../tests/samples/sample.py.txt"),
+            &[
+                "Type Account 4-12",
+                "Method pay 6-9",
+                "Method later 7-8",
+                "Method owner 11-12",
+                "Function main 15-16",
+            ],
+        );
+    }
+
+    #[test]
+    fn javascript_and_typescript_samples() {
+        check(
+            Language::JavaScript,
+            include_str!("../tests/samples/sample.js.txt"),
+            &[
+                "Function load 1-3",
+                "Function save 5-7",
+                "Type Store 9-16",
+                "Method open 10-12",
+                "Method close 13-15",
+                "Function onClick 19-19",
+            ],
+        );
+        let typescript = [
+            "Type Shape 1-3",
+            "Type Base 5-9",
+            "Method area 6-8",
+            "Module geometry 11-15",
+            "Function turn 12-14",
+        ];
+        let source = include_str!("../tests/samples/sample.ts.txt");
+        check(Language::TypeScript, source, &typescript);
+        check(Language::Tsx, source, &typescript);
+    }
+
+    #[test]
+    fn go_sample() {
+        check(
+            Language::Go,
+            include_str!("../tests/samples/sample.go.txt"),
+            &["Type Server 3-5", "Method Serve 7-9", "Function main 11-13"],
+        );
+    }
+
+    #[test]
+    fn java_sample() {
+        check(
+            Language::Java,
+            include_str!("../tests/samples/sample.java.txt"),
+            &[
+                "Type Account 1-13",
+                "Method Account 2-4",
+                "Method pay 6-8",
+                "Type Rule 10-12",
+                "Method applies 11-11",
+            ],
+        );
+    }
+
+    #[test]
+    fn c_and_cpp_samples() {
+        check(
+            Language::C,
+            include_str!("../tests/samples/sample.c.txt"),
+            &["Type point 1-3", "Function add 5-7", "Function find 9-11"],
+        );
+        check(
+            Language::Cpp,
+            include_str!("../tests/samples/sample.cpp.txt"),
+            &[
+                "Module geometry 1-12",
+                "Type Shape 2-7",
+                "Method area 4-6",
+                "Function Shape::scale 9-11",
+            ],
+        );
+    }
+
+    #[test]
+    fn paths_and_functions_of_a_line() {
+        let source = include_str!("../tests/samples/sample.py.txt");
+        let tree = Language::Python
+            .parse(source, Limits::default())
+            .expect("the sample parses");
+        let outline = Outline::new(Language::Python, &tree, source);
+        assert_eq!(outline.path(8), "Account.pay.later");
+        assert_eq!(outline.path(9), "Account.pay");
+        assert_eq!(outline.path(1), "");
+        assert_eq!(outline.function(8).map(|s| s.name.as_str()), Some("later"));
+        assert_eq!(outline.function(5), None);
+        assert_eq!(outline.path(u32::MAX), "");
+    }
+
+    #[test]
+    fn a_hundred_thousand_levels_do_not_overflow() {
+        let source = "(".repeat(100_000);
+        let tree = Language::JavaScript
+            .parse(&source, Limits::default())
+            .expect("a tree with errors");
+        assert_eq!(
+            Outline::new(Language::JavaScript, &tree, &source),
+            Outline::default()
+        );
+    }
+}

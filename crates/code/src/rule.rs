@@ -1,0 +1,16 @@
+//! The rule engine behind the built-in reviewers: syntax-tree rules over one parse of a file.
+//!
+//! Rules are written in the YAML of ast-grep, so a project's own rules work as they are. All
+//! rules of a language share one walk: each node is shown only to the rules that can match its
+//! kind, and of a diff only the changed parts are visited.
+
+mod builtin;
+mod check;
+mod load;
+mod meta;
+mod suppress;
+
+pub use builtin::{builtin_rules, examples};
+pub use check::{CutOff, Hit, Report, Reviewer, Source};
+pub use load::{RuleError, RuleSet, load_user_rules};
+pub use meta::{Domain, Example, RuleInfo, Scope};

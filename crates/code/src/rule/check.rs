@@ -1,0 +1,388 @@
+//! Checks one file: one parse, one walk, every rule.
+
+use std::time::Instant;
+
+use ast_grep_core::matcher::MatcherExt;
+use ast_grep_core::tree_sitter::StrDoc;
+use ast_grep_core::{AstGrep, NodeMatch};
+use serde::Serialize;
+use tree_sitter::Node;
+use tribunal_core::finding::{Category, Label};
+use tribunal_core::scale::Confidence;
+use tribunal_core::text::truncate_chars;
+
+use super::builtin;
+use super::load::{LanguageRules, Rule, RuleSet};
+use super::meta::{Domain, Scope};
+use super::suppress::is_silenced;
+use crate::language::{Grammar, Language, Limits, ParseError};
+use crate::lines::LineSet;
+use crate::outline::{Outline, last_line, line_number};
+use crate::place;
+
+/// The longest quote of a hit, in characters.
+const MAX_QUOTE: usize = 300;
+/// The longest text that a meta variable puts into a message, in characters.
+const MAX_CAPTURE: usize = 60;
+/// How many hits one file may have; more say nothing new.
+const MAX_HITS: usize = 1_000;
+
+/// A file to check.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// Path from the root of the repository.
+    pub path: &'a str,
+    /// Its language.
+    pub language: Language,
+    /// Its text.
+    pub text: &'a str,
+    /// The lines of interest; all when none are given.
+    pub changed: Option<&'a LineSet>,
+}
+
+/// One place where a rule matched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Hit {
+    /// Name of the rule.
+    pub rule: String,
+    /// The domain that the rule belongs to.
+    pub domain: Domain,
+    /// First line, counted from 1.
+    pub line: u32,
+    /// Last line.
+    pub end_line: u32,
+    /// Column of the first character, counted from 1.
+    pub column: u32,
+    /// The finding in one line.
+    pub message: String,
+    /// Why it matters.
+    pub reason: String,
+    /// What to do instead.
+    pub suggestion: String,
+    /// The tag.
+    pub label: Label,
+    /// What kind of problem it is.
+    pub category: Category,
+    /// How far it is to be trusted.
+    pub confidence: Confidence,
+    /// The code, shortened.
+    pub quote: String,
+    /// Name of the function or method around it.
+    pub function: Option<String>,
+}
+
+/// Why a check ended before the end of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CutOff {
+    /// The time was used up.
+    Time,
+    /// There were too many hits.
+    Hits,
+}
+
+/// What checking a file gave.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Report {
+    /// The hits, in the order of the source.
+    pub hits: Vec<Hit>,
+    /// Hits that a comment in the source silences.
+    pub silenced: Vec<Hit>,
+    /// Why the check is incomplete; nothing when it is complete.
+    pub cut_off: Option<CutOff>,
+}
+
+/// Checks files with the built-in rules of some domains and a project's own.
+#[derive(Debug, Default)]
+pub struct Reviewer {
+    domains: Vec<Domain>,
+    project: RuleSet,
+    limits: Limits,
+}
+
+impl Reviewer {
+    /// Returns a reviewer with the built-in rules of `domains`.
+    pub fn new(domains: impl IntoIterator<Item = Domain>) -> Self {
+        Self {
+            domains: domains.into_iter().collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a project's own rules; they apply whatever the domains are.
+    #[must_use]
+    pub fn with_rules(mut self, rules: RuleSet) -> Self {
+        self.project = rules;
+        self
+    }
+
+    /// Sets how much work one file may cause.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Checks one file.
+    ///
+    /// # Errors
+    ///
+    /// The file is too large, takes too long to parse, or has no grammar in this build.
+    pub fn check(&self, source: &Source<'_>) -> Result<Report, ParseError> {
+        let grammar = source
+            .language
+            .grammar()
+            .ok_or(ParseError::NoGrammar(source.language))?;
+        let tree = grammar.parse(source.text, self.limits)?;
+        let root = AstGrep::doc(StrDoc {
+            src: source.text.to_owned(),
+            lang: grammar,
+            tree: tree.clone(),
+        });
+        let built_in = builtin::rules_of(source.language);
+        let mut walk = Walk {
+            reviewer: self,
+            source,
+            root: &root,
+            end: Instant::now() + self.limits.time,
+            until_look: 0,
+            found: Vec::new(),
+            cut_off: None,
+        };
+        let sets = [Some(built_in), self.project.of(source.language)];
+        walk.run(&sets);
+        let Walk { found, cut_off, .. } = walk;
+        if found.is_empty() {
+            return Ok(Report {
+                cut_off,
+                ..Report::default()
+            });
+        }
+        let outline = Outline::new(source.language, &tree, source.text);
+        Ok(report(source, &outline, found, cut_off))
+    }
+
+    fn wants(&self, rule: &Rule, path: &str) -> bool {
+        let info = &rule.info;
+        let in_domain = info.domain == Domain::Project || self.domains.contains(&info.domain);
+        in_domain
+            && rule.files.as_ref().is_none_or(|globs| globs.is_match(path))
+            && rule
+                .ignores
+                .as_ref()
+                .is_none_or(|globs| !globs.is_match(path))
+            && match info.scope {
+                Scope::Anywhere => true,
+                Scope::Product => !place::is_test_path(path) && !place::is_sample_path(path),
+                // Rust keeps tests beside the code; the place of each hit decides there.
+                Scope::Tests => place::is_test_path(path) || info.language == Language::Rust,
+            }
+    }
+}
+
+type Matched<'t> = NodeMatch<'t, StrDoc<Grammar>>;
+
+struct Found<'t, 'r> {
+    rule: &'r Rule,
+    node: Node<'t>,
+    message: String,
+}
+
+/// One walk over a syntax tree.
+struct Walk<'t, 'r> {
+    reviewer: &'r Reviewer,
+    source: &'r Source<'r>,
+    root: &'t AstGrep<StrDoc<Grammar>>,
+    end: Instant,
+    until_look: u32,
+    found: Vec<Found<'t, 'r>>,
+    cut_off: Option<CutOff>,
+}
+
+impl<'t, 'r> Walk<'t, 'r> {
+    fn run(&mut self, sets: &[Option<&'r LanguageRules>]) {
+        // Which rules apply depends on the path alone, so it is asked once per file.
+        let wanted: Vec<Vec<bool>> = sets
+            .iter()
+            .map(|set| self.wanted(set.as_ref().copied()))
+            .collect();
+        let mut cursor = self.root.root().get_inner_node().walk();
+        loop {
+            let node = cursor.node();
+            if self.is_of_interest(node) {
+                for (set, wanted) in sets.iter().zip(&wanted) {
+                    if let Some(set) = set {
+                        self.visit(set, wanted, node);
+                    }
+                }
+                if self.cut_off.is_some() {
+                    return;
+                }
+                if cursor.goto_first_child() {
+                    continue;
+                }
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn wanted(&self, set: Option<&LanguageRules>) -> Vec<bool> {
+        let rules = set.map_or(&[][..], |set| &set.rules);
+        rules
+            .iter()
+            .map(|rule| self.reviewer.wants(rule, self.source.path))
+            .collect()
+    }
+
+    /// Tells whether a node, and hence anything in it, can be reported.
+    fn is_of_interest(&self, node: Node<'_>) -> bool {
+        self.source.changed.is_none_or(|lines| {
+            lines.touches(line_number(node.start_position().row), last_line(node))
+        })
+    }
+
+    fn visit(&mut self, set: &'r LanguageRules, wanted: &[bool], node: Node<'t>) {
+        for &index in set.for_kind(node.kind_id()) {
+            if !wanted[index] {
+                continue;
+            }
+            if self.is_over() {
+                return;
+            }
+            let rule = &set.rules[index];
+            let candidate = self.root.adopt(node);
+            if let Some(matched) = rule.config.matcher.match_node(candidate)
+                && self.is_in_scope(rule, matched.get_inner_node())
+            {
+                self.keep(rule, &matched);
+            }
+        }
+    }
+
+    /// Looks at the clock now and then; a rule that searches a whole function costs far more.
+    fn is_over(&mut self) -> bool {
+        if self.until_look > 0 {
+            self.until_look -= 1;
+            return false;
+        }
+        self.until_look = 32;
+        if Instant::now() > self.end {
+            self.cut_off = Some(CutOff::Time);
+        }
+        self.cut_off.is_some()
+    }
+
+    fn is_in_scope(&self, rule: &Rule, node: Node<'_>) -> bool {
+        let Source {
+            language,
+            text,
+            path,
+            ..
+        } = *self.source;
+        match rule.info.scope {
+            Scope::Anywhere => true,
+            Scope::Product => !place::is_inside_test(language, node, text),
+            Scope::Tests => {
+                place::is_test_path(path) || place::is_inside_test(language, node, text)
+            }
+        }
+    }
+
+    fn keep(&mut self, rule: &'r Rule, matched: &Matched<'t>) {
+        if self.found.len() >= MAX_HITS {
+            self.cut_off = Some(CutOff::Hits);
+            return;
+        }
+        self.found.push(Found {
+            rule,
+            node: matched.get_inner_node(),
+            message: fill(&rule.info.message, matched),
+        });
+    }
+}
+
+fn report(
+    source: &Source<'_>,
+    outline: &Outline,
+    found: Vec<Found<'_, '_>>,
+    cut_off: Option<CutOff>,
+) -> Report {
+    let lines: Vec<&str> = source.text.lines().collect();
+    let mut all: Vec<Hit> = found
+        .iter()
+        .map(|found| hit(source, outline, &lines, found))
+        .collect();
+    all.sort_by(|a, b| (a.line, &a.rule, a.column).cmp(&(b.line, &b.rule, b.column)));
+    // A pattern that matches an expression often matches a part of it too.
+    all.dedup_by(|later, earlier| later.rule == earlier.rule && later.line == earlier.line);
+    let (silenced, hits) = all
+        .into_iter()
+        .partition(|hit| is_silenced(&lines, hit.line, &hit.rule, hit.domain));
+    Report {
+        hits,
+        silenced,
+        cut_off,
+    }
+}
+
+fn hit(source: &Source<'_>, outline: &Outline, lines: &[&str], found: &Found<'_, '_>) -> Hit {
+    let Found {
+        rule,
+        node,
+        message,
+    } = found;
+    let info = &rule.info;
+    let start = node.start_position();
+    let line = line_number(start.row);
+    let before = lines
+        .get(start.row)
+        .and_then(|text| text.get(..start.column));
+    let column = before.map_or(0, |text| text.chars().count());
+    let text = source.text.get(node.byte_range()).unwrap_or_default();
+    Hit {
+        rule: info.id.clone(),
+        domain: info.domain,
+        line,
+        end_line: last_line(*node).max(line),
+        column: line_number(column),
+        message: message.clone(),
+        reason: info.reason.clone(),
+        suggestion: info.suggestion.clone(),
+        label: info.label,
+        category: info.category,
+        confidence: info.confidence,
+        quote: truncate_chars(text, MAX_QUOTE).into_owned(),
+        function: outline.function(line).map(|scope| scope.name.clone()),
+    }
+}
+
+/// Puts the matched code in the place of the meta variables of a message.
+fn fill(message: &str, matched: &Matched<'_>) -> String {
+    let mut text = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some((before, after)) = rest.split_once('$') {
+        text.push_str(before);
+        let after = after.trim_start_matches('$');
+        let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        let end = after.find(|c: char| !is_name(c)).unwrap_or(after.len());
+        let (name, tail) = after.split_at(end);
+        match matched.get_env().get_match(name) {
+            Some(node) => {
+                let words: Vec<String> =
+                    node.text().split_whitespace().map(str::to_owned).collect();
+                text.push_str(&truncate_chars(&words.join(" "), MAX_CAPTURE));
+            }
+            None => {
+                text.push('$');
+                text.push_str(name);
+            }
+        }
+        rest = tail;
+    }
+    text.push_str(rest);
+    text
+}
