@@ -1,5 +1,6 @@
 //! Reads source code: bytes in, facts out. No processes, no network, no database.
 
+pub mod advisory;
 pub mod language;
 pub mod lines;
 pub mod outline;
