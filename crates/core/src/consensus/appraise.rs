@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::Docket;
 use super::normalize::Claim;
+use super::phrases::Phrases;
 use super::policy::{AppraisalRules, Policy};
 use super::record::{Record, Reliability};
 use super::similar::log2_thousandths;
@@ -90,8 +91,8 @@ fn crowding(rules: &AppraisalRules, findings: usize) -> i32 {
 
 fn signals(claim: &Claim, rules: &AppraisalRules, list_length: u32, review: &Whole<'_>) -> Signals {
     let finding = &claim.finding;
-    let text = format!("{} {}", finding.title, finding.description).to_ascii_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let has =
+        |phrases: &Phrases| phrases.are_in(&finding.description) || phrases.are_in(&finding.title);
     let when = |holds: bool, amount: i32| if holds { amount } else { 0 };
     let grounding = match finding.grounding {
         Grounding::Unchecked => 0,
@@ -126,7 +127,7 @@ fn signals(claim: &Claim, rules: &AppraisalRules, list_length: u32, review: &Who
     .map(|amount| i8::try_from(amount.clamp(-100, 100)).unwrap_or(0))
 }
 
-const CONCURRENCY: [&str; 7] = [
+static CONCURRENCY: Phrases = Phrases::new(&[
     "race condition",
     "data race",
     "racy",
@@ -134,9 +135,9 @@ const CONCURRENCY: [&str; 7] = [
     "concurren",
     "not atomic",
     "thread-safe",
-];
+]);
 
-const CONTRADICTIONS: [&str; 10] = [
+static CONTRADICTIONS: Phrases = Phrases::new(&[
     "wrong",
     "incorrect",
     "invert",
@@ -147,12 +148,12 @@ const CONTRADICTIONS: [&str; 10] = [
     "always",
     "bypass",
     "contradict",
-];
+]);
 
-const CONSEQUENCES: [&str; 5] = [" will ", "null", " nil", "undefined", "overwrit"];
+static CONSEQUENCES: Phrases = Phrases::new(&["will ", "null", "nil", "undefined", "overwrit"]);
 
-const HOUSEKEEPING: [&str; 12] = [
-    " test",
+static HOUSEKEEPING: Phrases = Phrases::new(&[
+    "test",
     "consider ",
     "performance",
     "inefficien",
@@ -164,7 +165,7 @@ const HOUSEKEEPING: [&str; 12] = [
     "readab",
     "magic number",
     "ensure ",
-];
+]);
 
 /// Tells whether the text names code: a call, or names joined by dots, colons or underscores.
 fn names_code(text: &str) -> bool {

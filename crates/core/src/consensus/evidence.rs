@@ -1,6 +1,7 @@
 //! How good the evidence of a finding is, measured by what it says.
 
 use super::normalize::Claim;
+use super::phrases::Phrases;
 use crate::finding::Grounding;
 use crate::scale::Severity;
 
@@ -18,7 +19,7 @@ pub(super) struct Evidence {
 }
 
 /// Problems that everybody knows to be problems.
-const KNOWN_PATTERNS: [&str; 28] = [
+static KNOWN_PATTERNS: Phrases = Phrases::new(&[
     "injection",
     "cross-site",
     "xss",
@@ -47,10 +48,10 @@ const KNOWN_PATTERNS: [&str; 28] = [
     "open redirect",
     "n+1 quer",
     "toctou",
-];
+]);
 
 /// Advice that makes things worse.
-const AGAINST_PRACTICE: [&str; 10] = [
+static AGAINST_PRACTICE: Phrases = Phrases::new(&[
     "disable tls",
     "disable certificate",
     "skip certificate",
@@ -61,10 +62,10 @@ const AGAINST_PRACTICE: [&str; 10] = [
     "use eval",
     "plain text password",
     "catch all exceptions",
-];
+]);
 
 /// Words that open the description of a situation.
-const CONDITIONS: [&str; 9] = [
+static CONDITIONS: Phrases = Phrases::new(&[
     "when ",
     "if ",
     "after ",
@@ -74,10 +75,10 @@ const CONDITIONS: [&str; 9] = [
     "by passing ",
     "given ",
     "e.g. ",
-];
+]);
 
 /// Words of harm.
-const HARM: [&str; 24] = [
+static HARM: Phrases = Phrases::new(&[
     "crash",
     "panic",
     "fail",
@@ -93,8 +94,8 @@ const HARM: [&str; 24] = [
     "wrong",
     "incorrect",
     "overflow",
-    "never ",
-    "always ",
+    "never",
+    "always",
     "block",
     "hang",
     "break",
@@ -102,24 +103,23 @@ const HARM: [&str; 24] = [
     "overwrit",
     "null",
     "exception",
-];
+]);
 
 impl Evidence {
     /// Returns what `claim` brings along.
     pub(super) fn of(claim: &Claim) -> Self {
         let finding = &claim.finding;
-        let text = finding.description.to_ascii_lowercase();
+        let text = finding.description.as_str();
         let described = finding.trigger.split_whitespace().nth(1).is_some();
         let named = || {
-            CONDITIONS.iter().any(|word| text.contains(word))
+            CONDITIONS.are_in(text)
                 && text.contains(|c: char| c.is_ascii_digit() || "`'\"(".contains(c))
         };
         Self {
             cites_code: finding.grounding != Grounding::Refuted
                 && (finding.location.line.is_some() || !finding.quote.is_empty()),
             concrete_trigger: described || named(),
-            justifies_severity: claim.severity <= Severity::Medium
-                || HARM.iter().any(|word| text.contains(word)),
+            justifies_severity: claim.severity <= Severity::Medium || HARM.are_in(text),
             meets_cause: finding.suggestion.split_whitespace().nth(1).is_some(),
         }
     }
@@ -150,12 +150,9 @@ impl Evidence {
 /// Returns the points for what everybody knows: +2 for a known pattern, −1 for bad advice.
 pub(super) fn practice_points(claim: &Claim) -> i32 {
     let finding = &claim.finding;
-    let has = |text: &str, words: &[&str]| {
-        let text = text.to_ascii_lowercase();
-        words.iter().any(|word| text.contains(word))
-    };
-    let known = has(&finding.title, &KNOWN_PATTERNS) || has(&finding.description, &KNOWN_PATTERNS);
-    let against = has(&finding.suggestion, &AGAINST_PRACTICE);
+    let known =
+        KNOWN_PATTERNS.are_in(&finding.title) || KNOWN_PATTERNS.are_in(&finding.description);
+    let against = AGAINST_PRACTICE.are_in(&finding.suggestion);
     2 * i32::from(known) - i32::from(against)
 }
 

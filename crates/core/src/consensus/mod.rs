@@ -16,6 +16,7 @@ mod evidence;
 mod group;
 mod normalize;
 mod outcome;
+mod phrases;
 mod policy;
 mod record;
 mod report;

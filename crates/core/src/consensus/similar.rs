@@ -9,7 +9,7 @@ use super::policy::Matching;
 use super::terms::{Term, terms};
 
 /// At most so many members of a group are compared with another one.
-const SAMPLE: usize = 16;
+const SAMPLE: usize = 8;
 
 /// All claims with their terms and the weights of these.
 pub(super) struct Wording<'a> {
@@ -88,10 +88,6 @@ impl<'a> Wording<'a> {
                 shared += weight.min(other);
             }
         }
-        self.normed(a, b, shared)
-    }
-
-    fn normed(&self, a: u32, b: u32, shared: i64) -> i32 {
         let norms = self.norms[a as usize].saturating_mul(self.norms[b as usize]);
         let norm = norms.max(1).isqrt().max(1);
         i32::try_from((shared * 1000 / norm).min(1000)).unwrap_or(1000)
@@ -169,25 +165,32 @@ impl<'a> Wording<'a> {
         let mut postings: Vec<(u64, u32, i64)> = Vec::new();
         for (index, terms) in (0..).zip(&self.terms) {
             postings.extend(terms.iter().map(|&(hash, weight)| (hash, index, weight)));
+            let whole = terms
+                .iter()
+                .fold(0, |sum: u64, (hash, _)| sum.rotate_left(5) ^ hash);
+            postings.push((whole, index, 0));
         }
         postings.sort_unstable();
         let most = usize::try_from(most_common).unwrap_or(usize::MAX);
-        let mut shared: Vec<((u32, u32), i64)> = Vec::new();
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
         for same in postings.chunk_by(|a, b| a.0 == b.0) {
-            // A common term compares neighbours only: it finds repeats without comparing all.
-            let reach = if same.len() <= most { same.len() } else { 2 };
-            for (at, &(_, b, weight)) in same.iter().enumerate() {
-                for &(_, a, other) in &same[at.saturating_sub(reach)..at] {
-                    shared.push(((a, b), weight.min(other)));
-                }
+            // A common term tells nothing; a whole text that is common compares neighbours.
+            let reach = match same[0].2 {
+                _ if same.len() <= most => same.len(),
+                0 => 1,
+                _ => continue,
+            };
+            for (at, &(_, b, _)) in same.iter().enumerate() {
+                let others = same[at.saturating_sub(reach)..at].iter();
+                pairs.extend(others.map(|&(_, a, _)| (a, b)));
             }
         }
         drop(postings);
-        shared.sort_unstable_by_key(|(pair, _)| *pair);
+        pairs.sort_unstable();
+        pairs.dedup();
         let mut edges = Vec::new();
-        for same in shared.chunk_by(|a, b| a.0 == b.0) {
-            let (a, b) = same[0].0;
-            let likeness = self.normed(a, b, same.iter().map(|(_, weight)| weight).sum());
+        for (a, b) in pairs {
+            let likeness = self.likeness(a, b);
             let score = self.score(a, b, likeness);
             if likeness >= rules.least_text && score >= threshold {
                 edges.push((score, a, b));
