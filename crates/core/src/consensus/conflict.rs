@@ -2,7 +2,7 @@
 
 use super::draft::{Draft, Voice};
 use super::evidence::{Evidence, quality_of_reasoning};
-use super::outcome::{Agreement, Conflict, Kind, Note};
+use super::outcome::{Agreement, Conflict, Kind, Note, Verdict};
 use super::terms::normalized_title;
 use super::trace::Step;
 use super::{agreement, unique};
@@ -114,7 +114,9 @@ fn about_validity(draft: &mut Draft<'_>) {
     } else {
         unique::apply(draft, Some(rules.winner));
     }
-    if won {
+    if draft.verdict == Verdict::Rejected {
+        // It fell on its own points; who disagrees adds nothing.
+    } else if won {
         let names = draft.hearing.opposed.iter();
         let names = names.map(|&one| docket.families[usize::from(one)].clone());
         draft.notes.push(Note::ConflictWon {

@@ -69,7 +69,7 @@ impl Settlement {
             original_title: lead.title.clone(),
             original_model: lead.reviewer.clone(),
             original_severity: lead.severity.unwrap_or(group.severity),
-            original_confidence: Self::original_confidence(group),
+            original_confidence: self.original_confidence(group),
             rejection_reason: words::notes(group),
             reversal_criteria: words::reversal(group),
             details: self.details(group),
@@ -166,7 +166,7 @@ impl Settlement {
             round1: Round1 {
                 original_model: lead.reviewer.clone(),
                 original_severity: lead.severity.unwrap_or(group.severity),
-                original_confidence: Self::original_confidence(group),
+                original_confidence: self.original_confidence(group),
             },
             round2: self.round2(group, lead),
             round3: Round3 {

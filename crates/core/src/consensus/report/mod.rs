@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::outcome::{Agreement, Group, Settlement, Verdict};
 use super::trace::TraceLine;
 use crate::finding::{Category, Location};
-use crate::scale::Severity;
+use crate::scale::{Confidence, Severity};
 use statistics::statistics;
 
 /// The version of the JSON form. It changes when a field changes its meaning or goes away.
@@ -351,9 +351,10 @@ impl Settlement {
         }
     }
 
-    /// Returns the confidence that the lead of a group came with.
-    fn original_confidence(group: &Group) -> u8 {
+    /// Returns the confidence that the lead of a group came with, stated or by default.
+    fn original_confidence(&self, group: &Group) -> u8 {
+        let stated = self.findings[group.lead() as usize].confidence;
         let first = group.trace.lines().first().map_or(0, |line| line.amount);
-        u8::try_from(first.clamp(0, 100)).unwrap_or(0)
+        stated.unwrap_or(Confidence::clamped(first)).get()
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn statistics(settlement: &Settlement) -> Statistics {
         security_advisories_checked: settlement.advisories_checked,
         round2_cross_examination: round2(settlement),
         round3_defense: round3(settlement),
-        confidence_changes: confidence_changes(groups),
+        confidence_changes: confidence_changes(settlement),
         ..Statistics::default()
     };
     for reviewer in &settlement.panel {
@@ -75,13 +75,13 @@ fn round3(settlement: &Settlement) -> Round3Statistics {
     counts
 }
 
-fn confidence_changes(groups: &[Group]) -> ConfidenceChanges {
+fn confidence_changes(settlement: &Settlement) -> ConfidenceChanges {
     let mut counts = ConfidenceChanges::default();
-    for group in groups {
+    for group in &settlement.groups {
         match group
             .confidence
             .get()
-            .cmp(&Settlement::original_confidence(group))
+            .cmp(&settlement.original_confidence(group))
         {
             std::cmp::Ordering::Greater => counts.increased += 1,
             std::cmp::Ordering::Less => counts.decreased += 1,
