@@ -139,7 +139,7 @@ impl Scene {
 
     /// Nothing of a run may be left, no secret may have gone astray.
     fn assert_clean(&self, what: &str) {
-        assert_no_survivor(&self.env, what);
+        self.env.assert_no_survivor(what);
         self.env.assert_healthy();
         assert_no_secret(&self.env.ledger(), what);
         for request in self.model.requests("k") {
@@ -148,20 +148,6 @@ impl Scene {
                 !text.contains("canary-secret-value"),
                 "{what}: the canary reached the model"
             );
-        }
-    }
-}
-
-/// No process may be left that carries the scene's paths in its environment.
-fn assert_no_survivor(env: &TestEnv, what: &str) {
-    let root = env.root().display().to_string();
-    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let Ok(environ) = std::fs::read(entry.path().join("environ")) else {
-            continue;
-        };
-        if String::from_utf8_lossy(&environ).contains(&root) {
-            let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-            panic!("{what}: left behind {}", String::from_utf8_lossy(&line));
         }
     }
 }

@@ -74,29 +74,9 @@ fn check(name: &str, provider: &str, args: &[&str], expected: &Expected) {
                 assert!(classes.contains(&class.as_str()), "{what}");
             }
         }
-        assert_no_survivor(&env, &what);
+        env.assert_no_survivor(&what);
         env.assert_healthy();
     }
-}
-
-/// No process of the scene may be left: each carries the scene's paths in its environment.
-fn assert_no_survivor(env: &TestEnv, what: &str) {
-    let root = env.root().display().to_string();
-    let mut left = Vec::new();
-    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let Ok(environ) = std::fs::read(entry.path().join("environ")) else {
-            continue;
-        };
-        if String::from_utf8_lossy(&environ).contains(&root) {
-            left.push(
-                String::from_utf8_lossy(
-                    &std::fs::read(entry.path().join("cmdline")).unwrap_or_default(),
-                )
-                .into_owned(),
-            );
-        }
-    }
-    assert!(left.is_empty(), "{what}: left behind {left:?}");
 }
 
 macro_rules! behaviours {
@@ -236,7 +216,7 @@ fn every_stop_signal_ends_a_run_that_ignores_it() {
             "{signal}: {:?}",
             clock.elapsed()
         );
-        assert_no_survivor(&env, signal);
+        env.assert_no_survivor(signal);
         env.assert_healthy();
         let log = env.run(["log", "--json"]).json();
         assert_eq!(

@@ -13,7 +13,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::{Ran, TestEnv, fake};
+use common::{TestEnv, fake};
 
 const STEPS: usize = 20;
 
@@ -178,7 +178,7 @@ fn kill_at_random(agent: &str, seed: u64, times: u32) {
         }
         finish_and_check(&env, agent, &what);
         if agent == "program" {
-            assert_no_survivor(&env, &what);
+            env.assert_no_survivor(&what);
         }
     }
 }
@@ -193,14 +193,6 @@ fn kill_after(env: &TestEnv, args: &[&str], pause: Duration) {
     std::thread::sleep(pause);
     child.kill().unwrap();
     child.wait().unwrap();
-}
-
-/// No process may be left that was started for a run of this scene.
-fn assert_no_survivor(env: &TestEnv, what: &str) {
-    let ran = Ran::of(
-        std::process::Command::new("pgrep").args(["-f", &env.root().display().to_string()]),
-    );
-    assert_eq!(ran.stdout, "", "{what}: left behind");
 }
 
 #[test]

@@ -130,6 +130,19 @@ impl TestEnv {
         );
     }
 
+    /// Panics if a process is left that was started for this place: it would carry its paths in the
+    /// environment.
+    pub fn assert_no_survivor(&self, what: &str) {
+        let root = self.root.path().display().to_string();
+        for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+            let environ = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+            if String::from_utf8_lossy(&environ).contains(&root) {
+                let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+                panic!("{what}: left behind {}", String::from_utf8_lossy(&line));
+            }
+        }
+    }
+
     /// Replaces what differs from run to run by fixed words.
     pub fn tidy(&self, text: &str) -> String {
         let text = text.replace(&self.root.path().display().to_string(), "[ROOT]");
