@@ -76,6 +76,8 @@ pub(crate) enum Command {
     Disconnect(commands::disconnect::Args),
     Agents(commands::agents::Args),
     Ask(commands::ask::Args),
+    Consensus(commands::consensus::Args),
+    Debate(commands::debate::Args),
     Log(commands::log::Args),
     Show(commands::show::Args),
     Watch(commands::watch::Args),

@@ -51,6 +51,8 @@ fn run(args: Args) -> Result<Exit, CliError> {
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
         Command::Config(args) => commands::config::run(&invocation, args),
+        Command::Consensus(args) => commands::consensus::run(&invocation, &args),
+        Command::Debate(args) => commands::debate::run(&invocation, &args),
         Command::Init(args) => commands::init::run(&invocation, &args),
         Command::Connect(args) => commands::connect::run(&invocation, args),
         Command::Disconnect(args) => commands::disconnect::run(&invocation, &args),

@@ -11,5 +11,7 @@ mod common;
 mod ask;
 mod cases;
 mod config;
+mod consensus;
+mod debate;
 mod setup;
 mod trust;

@@ -103,6 +103,8 @@ fn help_names_every_command_and_the_exit_codes() {
       disconnect   Take an agent out of the configuration
       agents       List the agents, or free a parked provider
       ask          Put a prompt to one agent and print its answer
+      consensus    Settle findings from anywhere: which stand, which fall, which stay open
+      debate       Arbitrate a debate among teammates: messages in, messages out
       log          List the recorded cases, newest first
       show         Tell a case again: what happened, what was asked and answered
       watch        Follow a case while another process works on it

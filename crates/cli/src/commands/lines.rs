@@ -1,0 +1,89 @@
+//! Lines of bounded length from a stream that nobody vouches for.
+
+use std::io::{self, BufRead};
+
+/// A longer line is passed over. It is as much as the readers of answers take.
+const MOST_BYTES: usize = 16 << 20;
+
+/// One line of a stream.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// A line that can be read.
+    Text(String),
+    /// A line that cannot; the sentence says why.
+    Unreadable(String),
+}
+
+/// Returns the lines of `input`. No line takes more memory than the bound, however long it is.
+pub(crate) fn bounded(input: impl BufRead) -> impl Iterator<Item = io::Result<Line>> {
+    bounded_by(input, MOST_BYTES)
+}
+
+fn bounded_by(mut input: impl BufRead, most: usize) -> impl Iterator<Item = io::Result<Line>> {
+    std::iter::from_fn(move || next_line(&mut input, most).transpose())
+}
+
+fn next_line(input: &mut impl BufRead, most: usize) -> io::Result<Option<Line>> {
+    let mut line = Vec::new();
+    let mut length = 0_usize;
+    loop {
+        let bytes = match input.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            filled => filled?,
+        };
+        if bytes.is_empty() {
+            return Ok((length > 0).then(|| readable(line, length, most)));
+        }
+        let end = bytes.iter().position(|&byte| byte == b'\n');
+        let taken = &bytes[..end.unwrap_or(bytes.len())];
+        length = length.saturating_add(taken.len());
+        if length <= most {
+            line.extend_from_slice(taken);
+        } else {
+            line = Vec::new();
+        }
+        let used = taken.len() + usize::from(end.is_some());
+        input.consume(used);
+        if end.is_some() {
+            return Ok(Some(readable(line, length, most)));
+        }
+    }
+}
+
+fn readable(line: Vec<u8>, length: usize, most: usize) -> Line {
+    if length > most {
+        return Line::Unreadable(format!(
+            "a line of {length} bytes was passed over; at most {most} are read"
+        ));
+    }
+    String::from_utf8(line).map_or_else(
+        |_| Line::Unreadable("a line is not UTF-8".to_owned()),
+        Line::Text,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_and_broken_lines_are_passed_over() {
+        let input = b"one\n\n123456789\ntwo\n\xff\xfe\nlast";
+        let lines: Vec<Line> = bounded_by(io::BufReader::with_capacity(4, &input[..]), 8)
+            .collect::<io::Result<_>>()
+            .expect("a slice can be read");
+        let text = |text: &str| Line::Text(text.to_owned());
+        let bad = |text: &str| Line::Unreadable(text.to_owned());
+        assert_eq!(
+            lines,
+            [
+                text("one"),
+                text(""),
+                bad("a line of 9 bytes was passed over; at most 8 are read"),
+                text("two"),
+                bad("a line is not UTF-8"),
+                text("last"),
+            ]
+        );
+    }
+}
