@@ -128,46 +128,58 @@ fn signals(claim: &Claim, rules: &AppraisalRules, list_length: u32, review: &Who
 }
 
 static CONCURRENCY: Phrases = Phrases::new(&[
-    "race condition",
-    "data race",
-    "racy",
-    "deadlock",
     "concurren",
+    "data race",
+    "deadlock",
     "not atomic",
+    "race condition",
+    "racy",
     "thread-safe",
 ]);
 
 static CONTRADICTIONS: Phrases = Phrases::new(&[
-    "wrong",
-    "incorrect",
-    "invert",
-    "mismatch",
-    "instead of",
-    "opposite",
-    "never",
     "always",
     "bypass",
     "contradict",
+    "incorrect",
+    "instead of",
+    "invert",
+    "mismatch",
+    "never",
+    "opposite",
+    "wrong",
 ]);
 
-static CONSEQUENCES: Phrases = Phrases::new(&["will ", "null", "nil", "undefined", "overwrit"]);
+static CONSEQUENCES: Phrases = Phrases::new(&["nil", "null", "overwrit", "undefined", "will "]);
 
 static HOUSEKEEPING: Phrases = Phrases::new(&[
-    "test",
-    "consider ",
-    "performance",
-    "inefficien",
     "comment",
+    "consider ",
     "documentation",
-    "typo",
-    "naming",
-    "rename",
-    "readab",
-    "magic number",
     "ensure ",
+    "inefficien",
+    "magic number",
+    "naming",
+    "performance",
+    "readab",
+    "rename",
+    "test",
+    "typo",
 ]);
 
 /// Tells whether the text names code: a call, or names joined by dots, colons or underscores.
 fn names_code(text: &str) -> bool {
     text.contains('(') || text.contains("::") || text.contains('`')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phrases_are_sorted() {
+        for phrases in [&CONCURRENCY, &CONTRADICTIONS, &CONSEQUENCES, &HOUSEKEEPING] {
+            assert!(phrases.are_sorted());
+        }
+    }
 }

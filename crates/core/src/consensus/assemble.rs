@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use super::Docket;
 use super::draft::Draft;
-use super::evidence::Evidence;
 use super::outcome::{Agreement, Group, Note, Verdict};
-use super::terms::normalized_title;
+use super::terms::{normalized_title, title_hash};
 use crate::finding::{Category, Grounding};
 use crate::scale::Severity;
 
@@ -17,7 +16,7 @@ pub(super) fn last_conditions(draft: &mut Draft<'_>) {
     if draft.severity == Severity::Critical && draft.verdict != Verdict::Disputed {
         let families = u32::try_from(draft.support()).unwrap_or(u32::MAX);
         let sure = claim.stated >= i32::from(policy.critical.confidence);
-        let proven = sure && Evidence::of(claim).is_concrete();
+        let proven = sure && draft.evidence().is_concrete();
         let withdrawn = draft.notes.contains(&Note::Withdrawn);
         let stands = draft.verdict == Verdict::Accepted;
         if !withdrawn && (!stands || families < policy.critical.families && !proven) {
@@ -54,31 +53,34 @@ pub(super) fn merge_duplicates(docket: &Docket<'_>, groups: Vec<Group>) -> Vec<G
 }
 
 fn merge_same_cause(docket: &Docket<'_>, mut groups: Vec<Group>) -> Vec<Group> {
-    let cause = |group: &Group| {
+    let mut hashes: Vec<(u64, Category, u32)> = Vec::with_capacity(groups.len());
+    for (index, group) in (0..).zip(&groups) {
         let claim = docket.claim(group.lead());
-        (claim.category, normalized_title(&claim.finding.title))
-    };
-    let mut causes: Vec<((Category, String), u32)> = (0..)
-        .zip(&groups)
-        .filter(|(_, group)| group.verdict == Verdict::Accepted)
-        .map(|(index, group)| (cause(group), index))
+        let (hash, several_words) = title_hash(&claim.finding.title);
         // One word names no cause.
-        .filter(|((_, title), _)| title.contains(' '))
-        .collect();
-    causes.sort_unstable();
+        if group.verdict == Verdict::Accepted && several_words {
+            hashes.push((hash, claim.category, index));
+        }
+    }
+    hashes.sort_unstable();
+    let title = |index: u32| {
+        let lead = docket.claim(groups[index as usize].lead());
+        normalized_title(&lead.finding.title)
+    };
     let mut gone = BTreeMap::new();
-    for same in causes
-        .chunk_by(|a, b| a.0 == b.0)
-        .filter(|same| same.len() > 1)
-    {
-        let best = same.iter().map(|(_, index)| *index);
+    let alike = hashes.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
+    for same in alike.filter(|same| same.len() > 1) {
+        let best = same.iter().map(|(_, _, index)| *index);
         let Some(keeper) =
             best.min_by_key(|&index| (reading_order(&groups[index as usize]), index))
         else {
             continue;
         };
-        for (_, index) in same.iter().filter(|(_, index)| *index != keeper) {
-            gone.insert(*index, keeper);
+        let cause = title(keeper);
+        for &(_, _, index) in same.iter().filter(|(_, _, index)| *index != keeper) {
+            if title(index) == cause {
+                gone.insert(index, keeper);
+            }
         }
     }
     absorb(&mut groups, &gone, Note::SameRootCause);

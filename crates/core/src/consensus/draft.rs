@@ -1,6 +1,9 @@
 //! The working state of one group on its way through the phases.
 
+use std::cell::Cell;
+
 use super::Docket;
+use super::evidence::Evidence;
 use super::normalize::Claim;
 use super::outcome::{Agreement, Group, Kind, Note, Verdict};
 use super::rounds::Hearing;
@@ -33,6 +36,8 @@ pub(super) struct Draft<'a> {
     pub(super) trace: Trace,
     pub(super) notes: Vec<Note>,
     pub(super) score: Option<i32>,
+    /// The evidence of the last lead that was asked for.
+    known_evidence: Cell<Option<(u32, Evidence)>>,
 }
 
 impl<'a> Draft<'a> {
@@ -52,6 +57,7 @@ impl<'a> Draft<'a> {
             trace: Trace::default(),
             notes: Vec::new(),
             score: None,
+            known_evidence: Cell::new(None),
         };
         draft.severity = draft.severity_of(draft.voices[0].speaker);
         if !draft.hearing.fallen.is_empty() {
@@ -65,6 +71,19 @@ impl<'a> Draft<'a> {
     /// Returns the claim that speaks for the group.
     pub(super) fn lead(&self) -> &'a Claim {
         self.docket.claim(self.voices[0].speaker)
+    }
+
+    /// Returns the evidence of the claim that speaks for the group.
+    pub(super) fn evidence(&self) -> Evidence {
+        let lead = self.voices[0].speaker;
+        match self.known_evidence.get() {
+            Some((of, evidence)) if of == lead => evidence,
+            _ => {
+                let evidence = Evidence::of(self.docket.claim(lead));
+                self.known_evidence.set(Some((lead, evidence)));
+                evidence
+            }
+        }
     }
 
     /// Returns the severity of a member, as revised by its author.

@@ -20,89 +20,89 @@ pub(super) struct Evidence {
 
 /// Problems that everybody knows to be problems.
 static KNOWN_PATTERNS: Phrases = Phrases::new(&[
-    "injection",
-    "cross-site",
-    "xss",
-    "csrf",
-    "ssrf",
-    "path traversal",
-    "directory traversal",
-    "hardcoded secret",
-    "hardcoded password",
-    "hardcoded credential",
     "buffer overflow",
-    "integer overflow",
-    "use after free",
-    "use-after-free",
-    "double free",
-    "null pointer",
-    "nil pointer",
-    "race condition",
+    "cross-site",
+    "csrf",
     "data race",
     "deadlock",
-    "memory leak",
-    "resource leak",
-    "off-by-one",
+    "directory traversal",
     "division by zero",
+    "double free",
+    "hardcoded credential",
+    "hardcoded password",
+    "hardcoded secret",
+    "injection",
     "insecure deserialization",
-    "open redirect",
+    "integer overflow",
+    "memory leak",
     "n+1 quer",
+    "nil pointer",
+    "null pointer",
+    "off-by-one",
+    "open redirect",
+    "path traversal",
+    "race condition",
+    "resource leak",
+    "ssrf",
     "toctou",
+    "use after free",
+    "use-after-free",
+    "xss",
 ]);
 
 /// Advice that makes things worse.
 static AGAINST_PRACTICE: Phrases = Phrases::new(&[
-    "disable tls",
+    "catch all exceptions",
     "disable certificate",
-    "skip certificate",
     "disable the test",
-    "remove the test",
+    "disable tls",
     "ignore the error",
+    "plain text password",
+    "remove the test",
+    "skip certificate",
     "swallow the",
     "use eval",
-    "plain text password",
-    "catch all exceptions",
 ]);
 
 /// Words that open the description of a situation.
 static CONDITIONS: Phrases = Phrases::new(&[
-    "when ",
-    "if ",
     "after ",
-    "once ",
-    "whenever ",
-    "by sending ",
     "by passing ",
-    "given ",
+    "by sending ",
     "e.g. ",
+    "given ",
+    "if ",
+    "once ",
+    "when ",
+    "whenever ",
 ]);
 
 /// Words of harm.
 static HARM: Phrases = Phrases::new(&[
-    "crash",
-    "panic",
-    "fail",
-    "throw",
-    "leak",
-    "corrupt",
-    "lose",
-    "lost",
-    "loss",
-    "bypass",
-    "expos",
-    "attack",
-    "wrong",
-    "incorrect",
-    "overflow",
-    "never",
     "always",
+    "attack",
     "block",
-    "hang",
     "break",
+    "bypass",
+    "corrupt",
+    "crash",
     "duplicate",
-    "overwrit",
-    "null",
     "exception",
+    "expos",
+    "fail",
+    "hang",
+    "incorrect",
+    "leak",
+    "lose",
+    "loss",
+    "lost",
+    "never",
+    "null",
+    "overflow",
+    "overwrit",
+    "panic",
+    "throw",
+    "wrong",
 ]);
 
 impl Evidence {
@@ -193,4 +193,16 @@ fn has_line_reference(text: &str) -> bool {
         before = word;
         found
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phrases_are_sorted() {
+        for phrases in [&KNOWN_PATTERNS, &AGAINST_PRACTICE, &CONDITIONS, &HARM] {
+            assert!(phrases.are_sorted());
+        }
+    }
 }

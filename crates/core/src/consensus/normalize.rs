@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::appraise::Signals;
 use super::outcome::Reviewer;
 use super::policy::Policy;
+use super::terms::hash;
 use super::{Input, appraise};
 use crate::agent::family_of;
 use crate::finding::{Category, Finding, Source};
@@ -130,24 +131,36 @@ fn in_order(a: &Finding, b: &Finding) -> Ordering {
 
 /// Gives different findings of one reviewer different ids, and says so.
 fn tell_apart(findings: &mut [Finding], problems: &mut Vec<String>) {
-    let mut order: Vec<u32> = (0..u32::try_from(findings.len()).unwrap_or(u32::MAX)).collect();
     let key = |index: u32| {
         let finding = &findings[index as usize];
         (finding.id.as_str(), finding.reviewer.as_str())
     };
-    order.sort_unstable_by(|&a, &b| key(a).cmp(&key(b)).then(a.cmp(&b)));
+    // Hashes bring equal names together; the names themselves are compared only then.
+    let mut hashes: Vec<(u64, u32)> = (0..)
+        .zip(findings.iter())
+        .map(|(index, finding)| (hash(&finding.reviewer, &finding.id), index))
+        .collect();
+    hashes.sort_unstable();
     let mut renamed = Vec::new();
-    let mut nth = 1;
-    for pair in order.windows(2) {
-        nth = if key(pair[0]) == key(pair[1]) {
-            nth + 1
-        } else {
-            1
-        };
-        if nth > 1 {
-            renamed.push((pair[1], nth));
+    for same in hashes
+        .chunk_by(|a, b| a.0 == b.0)
+        .filter(|same| same.len() > 1)
+    {
+        let mut order: Vec<u32> = same.iter().map(|(_, index)| *index).collect();
+        order.sort_unstable_by(|&a, &b| key(a).cmp(&key(b)).then(a.cmp(&b)));
+        let mut nth = 1;
+        for pair in order.windows(2) {
+            nth = if key(pair[0]) == key(pair[1]) {
+                nth + 1
+            } else {
+                1
+            };
+            if nth > 1 {
+                renamed.push((pair[1], nth));
+            }
         }
     }
+    renamed.sort_unstable();
     for (index, nth) in renamed {
         let finding = &mut findings[index as usize];
         let name = format!("{}#{nth}", finding.id);

@@ -1,7 +1,6 @@
 //! Phase 5: would a senior engineer act on this? The extra look at weakly supported findings.
 
 use super::draft::Draft;
-use super::evidence::Evidence;
 use super::outcome::{Note, Verdict};
 use crate::scale::Severity;
 
@@ -25,7 +24,7 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
 /// Returns how many of the four hold: specific, reproducible, of consequence, actionable.
 fn criteria_met(draft: &Draft<'_>) -> u8 {
     let claim = draft.lead();
-    let evidence = Evidence::of(claim);
+    let evidence = draft.evidence();
     let names_a_problem = claim.finding.title.split_whitespace().nth(1).is_some();
     u8::from(evidence.cites_code && names_a_problem)
         + u8::from(evidence.concrete_trigger)

@@ -16,6 +16,27 @@ pub(super) fn normalized_title(title: &str) -> String {
     normal
 }
 
+/// Returns the hash of a normalized title without building it, and whether it has two words.
+pub(super) fn title_hash(title: &str) -> (u64, bool) {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let (mut begun, mut gap, mut several) = (false, false, false);
+    for c in title.chars() {
+        if !c.is_alphanumeric() {
+            gap = begun;
+            continue;
+        }
+        if gap {
+            hash = (hash ^ u64::from(b' ')).wrapping_mul(0x0100_0000_01b3);
+            several = true;
+        }
+        for lower in c.to_lowercase() {
+            hash = (hash ^ u64::from(u32::from(lower))).wrapping_mul(0x0100_0000_01b3);
+        }
+        (begun, gap) = (true, false);
+    }
+    (hash, several)
+}
+
 /// A term of a text: a stem, or an identifier as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Term {
@@ -260,7 +281,7 @@ fn stem(word: &str) -> &str {
 }
 
 /// FNV-1a over both texts: small, and the same everywhere.
-fn hash(kind: &str, text: &str) -> u64 {
+pub(super) fn hash(kind: &str, text: &str) -> u64 {
     let bytes = kind.bytes().chain(text.bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,7 +1,7 @@
 //! Phase 4: one voice alone must bring evidence.
 
 use super::draft::Draft;
-use super::evidence::{Evidence, practice_points};
+use super::evidence::practice_points;
 use super::outcome::{Agreement, Kind, Note, Verdict};
 use super::trace::Step;
 use crate::scale::Severity;
@@ -49,7 +49,7 @@ fn points(draft: &Draft<'_>) -> i32 {
     } else {
         i32::from(at_least(rules.weak))
     };
-    points += Evidence::of(claim).points();
+    points += draft.evidence().points();
     if draft.severity == Severity::Critical && !at_least(rules.critical_below) {
         points -= 2;
     }
