@@ -1,8 +1,11 @@
 //! Reads source code: bytes in, facts out. No processes, no network, no database.
 
 pub mod advisory;
+pub mod diff;
+pub mod ground;
 pub mod language;
 pub mod lines;
 pub mod outline;
 pub mod place;
 pub mod rule;
+pub mod text;
