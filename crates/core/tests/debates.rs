@@ -140,6 +140,47 @@ fn a_long_debate_with_failing_reviewers_is_counted_right() {
     assert_eq!(to("lead", "counts as abstention"), 1);
 }
 
+/// A message that was cut off anywhere is never a stance, a signal or a crash.
+#[test]
+fn what_is_cut_off_never_counts() {
+    let opened = opening(&["ann", "bob"], 1);
+    let stance = json!({"finding_id": "ann-0", "original_model": "ann", "action": "disagree",
+        "confidence_adjustment": -20, "reasoning": "prevented — by the caller"});
+    let lines = [
+        json!({"type": "message", "from": "bob", "content": stance}).to_string(),
+        json!({"type": "message", "from": "bob", "content": stance.to_string()}).to_string(),
+        json!({"type": "message", "from": "lead", "content": "ROUND 2 COMPLETE"}).to_string(),
+        json!({"type": "shutdown_request", "from": "lead", "request_id": "r"}).to_string(),
+    ];
+    for line in lines {
+        for (end, _) in line.char_indices() {
+            let mut debate = Debate::new("lead", Policy::arena());
+            let mut reader = Reader::new("lead");
+            let open = json!({"from": "lead", "content": opened}).to_string();
+            debate.hear(reader.read(&open).expect("the opening"));
+            if let Some(input) = reader.read(&line[..end]) {
+                debate.hear(input);
+            }
+            assert_eq!(debate.round(), Some(2), "{}", &line[..end]);
+            debate.hear(Input::Closed);
+            let report = debate.report().expect("a report");
+            let round2 = &report.debate_statistics.round2_cross_examination;
+            assert_eq!(round2.disagreements, 0, "{}", &line[..end]);
+        }
+    }
+    // The same within a readable envelope.
+    let text = stance.to_string();
+    for (end, _) in text.char_indices() {
+        let mut debate = Debate::new("lead", Policy::arena());
+        debate.hear(letter("lead", opened.clone()));
+        let sent = debate.hear(letter("bob", json!(text[..end])));
+        assert!(
+            matches!(&sent[..], [Outgoing::Message { recipient, .. }] if recipient == "bob"),
+            "{sent:?}"
+        );
+    }
+}
+
 fn letter(from: &str, content: Value) -> Input {
     Input::Message(Letter {
         from: from.to_owned(),

@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead};
 
-/// A longer line is passed over. It is as much as the readers of answers take.
-const MOST_BYTES: usize = 16 << 20;
+/// A longer line is passed over. The findings of a large review fit several times.
+const MOST_BYTES: usize = 32 << 20;
 
 /// One line of a stream.
 #[derive(Debug, PartialEq, Eq)]

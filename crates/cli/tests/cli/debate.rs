@@ -108,7 +108,7 @@ fn messages_that_stop_give_a_report_of_what_there_is() {
 #[test]
 fn garbage_is_noticed_and_survived() {
     let env = TestEnv::new();
-    let long = "x".repeat(17 << 20);
+    let long = "x".repeat(33 << 20);
     let deep = "[".repeat(5000);
     let mut input = Vec::new();
     for line in [
@@ -136,7 +136,7 @@ fn garbage_is_noticed_and_survived() {
     team-lead: a line is no message (expected value at line 1 column 1): "ROUND 2 COMPLETE"
     team-lead: a line is no message (EOF while parsing a string at line 1 column 8): "{\"broken"
     team-lead: a line is no message (recursion limit exceeded at line 1 column 128): "[…[[[[[[[[[…"
-    team-lead: a line of 17825792 bytes was passed over; at most 16777216 are read
+    team-lead: a line of 34603008 bytes was passed over; at most 33554432 are read
     codex: What codex sent in round 2 could not be read in full: the answer contains no JSON. Please send that again.
     team-lead: a message of codex has no content
     team-lead: nobody takes no part in this debate; its message was ignored

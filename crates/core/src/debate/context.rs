@@ -1,5 +1,7 @@
 //! The opening message: whose findings there are, who takes part, and how many rounds are held.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::agent::family_of;
@@ -15,8 +17,10 @@ const NAMES: [&str; 2] = ["reviewers", "active_reviewers"];
 /// What a debate begins with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Context {
-    /// Who takes part.
+    /// Whose findings there are, and who takes part.
     pub(super) reviewers: Vec<Reviewer>,
+    /// The names of those who take part in the rounds.
+    pub(super) active: BTreeSet<String>,
     /// How many rounds are held, the first included.
     pub(super) rounds: u8,
     /// What each reviewer reported.
@@ -41,6 +45,7 @@ pub(super) fn read(content: &Value) -> Result<Context, &'static str> {
         return Err(NO_CONTEXT);
     }
     let mut context = Context {
+        active: named.iter().map(|one| one.name.clone()).collect(),
         reviewers: named,
         rounds: 3,
         lists: Vec::new(),
@@ -67,6 +72,10 @@ pub(super) fn read(content: &Value) -> Result<Context, &'static str> {
         };
         let read = read_list(&list, &author);
         context.lists.push((author, read));
+    }
+    if context.active.is_empty() {
+        let all = context.reviewers.iter().map(|one| one.name.clone());
+        context.active = all.collect();
     }
     context.read_rounds(content);
     Ok(context)

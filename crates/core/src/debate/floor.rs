@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::{Context, read_list};
 use super::speech::Speech;
-use crate::consensus::{self, Policy, Reviewer, Settlement};
+use crate::consensus::{self, Kind, Policy, Reviewer, Settlement};
 use crate::finding::Finding;
 use crate::reply::{Author, Findings, Message, read_messages};
 use crate::review::{Defense, Examination, Stance};
@@ -18,6 +18,8 @@ pub(super) struct Floor {
     /// How many rounds are held.
     pub(super) rounds: u8,
     seats: BTreeMap<String, Seat>,
+    /// Who is awaited in the rounds; tools that only report are not.
+    active: BTreeSet<String>,
     findings: Vec<Finding>,
     /// How many of the findings came with the opening.
     opened_with: usize,
@@ -82,6 +84,7 @@ impl Floor {
     /// Takes the opening in, and returns those whose findings could not be read, with the problems.
     pub(super) fn open(&mut self, context: Context) -> Vec<(String, Vec<String>)> {
         self.rounds = context.rounds;
+        self.active = context.active;
         let mut unread = Vec::new();
         for Reviewer { name, family } in context.reviewers {
             let reported = Reported::Nothing;
@@ -125,7 +128,7 @@ impl Floor {
 
     fn expect_examiners(&mut self) {
         let others = |name: &String| self.findings.iter().any(|one| one.reviewer != *name);
-        let examiners = self.seats.keys().filter(|name| others(name)).cloned();
+        let examiners = self.active.iter().filter(|name| others(name)).cloned();
         self.expected.insert(2, examiners.collect());
     }
 
@@ -281,7 +284,9 @@ impl Floor {
                 told.push(gap.clone());
                 self.gaps.insert(gap);
             }
-            self.expected.insert(3, challenged(settlement));
+            let mut authors = challenged(settlement);
+            authors.retain(|name| self.active.contains(name));
+            self.expected.insert(3, authors);
         }
         told
     }
@@ -318,17 +323,21 @@ impl Floor {
 
     /// Returns what the debate begins with, in words.
     pub(super) fn opening(&self, settlement: &Settlement) -> String {
-        let counts = settlement.report().debate_statistics;
-        let by_name: Vec<String> = counts
-            .findings_per_model
+        let by_name: Vec<String> = settlement
+            .panel
             .iter()
-            .map(|(name, number)| format!("{name} {number}"))
+            .map(|one| {
+                let own = settlement.findings.iter();
+                let number = own.filter(|finding| finding.reviewer == one.name).count();
+                format!("{} {number}", one.name)
+            })
             .collect();
+        let groups = settlement.groups.iter();
+        let agreed = groups.filter(|group| group.kind == Kind::Agreed).count();
         let mut text = format!(
-            "Round 1 complete: findings: {} ({}); agreements: {}; rounds held: {}",
-            counts.total_findings_received,
+            "Round 1 complete: findings: {} ({}); agreements: {agreed}; rounds held: {}",
+            settlement.findings.len(),
             by_name.join(", "),
-            counts.agreements,
             self.rounds
         );
         for who in &self.silent {
