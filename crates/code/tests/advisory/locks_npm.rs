@@ -12,7 +12,7 @@ fn npm_with_installed_paths() {
     "": { "name": "mine", "version": "1.0.0", "dependencies": { "lodash": "^4" } },
     "node_modules/lodash": {
       "version": "4.17.20",
-      "resolved": "https://registry.npmjs.org/lodash/-/lodash-4.17.20.tgz"
+      "resolved": "https://packages.example/lodash/-/lodash-4.17.20.tgz"
     },
     "node_modules/a/node_modules/@scope/b": { "version": "2.0.0-rc.1" },
     "node_modules/alias": { "name": "real", "version": "3.0.0" },
@@ -71,7 +71,7 @@ fn yarn_classic() {
 
 "@babel/core@^7.0.0", "@babel/core@^7.1.0":
   version "7.12.3"
-  resolved "https://registry.yarnpkg.com/@babel/core/-/core-7.12.3.tgz"
+  resolved "https://packages.example/@babel/core/-/core-7.12.3.tgz"
   dependencies:
     version "1.0.0"
 
@@ -82,7 +82,7 @@ alias@npm:real@^1.0.0:
   version "1.0.1"
 
 half@^1.0.0:
-  resolved "https://registry.yarnpkg.com/half"
+  resolved "https://packages.example/half"
 "#,
         &[
             "4: npm @babel/core 7.12.3",

@@ -1,6 +1,6 @@
 //! Measures acknowledged appends per second: one client at a time, and 64 of them sharing commits.
 //!
-//! `cargo run --release -p tribunal-store --example throughput -- [directory]`
+//! `cargo run --release -p tribunal-store --example ledger_throughput -- [directory]`
 
 #![expect(clippy::print_stdout, reason = "printing numbers is its purpose")]
 
