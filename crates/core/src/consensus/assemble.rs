@@ -101,12 +101,7 @@ fn merge_subsets(docket: &Docket<'_>, mut groups: Vec<Group>) -> Vec<Group> {
             if let Some((first, last)) = location.lines() {
                 let whole = member == group.lead();
                 spans.push((
-                    (
-                        location.file.as_str(),
-                        claim.category,
-                        first,
-                        u32::MAX - last,
-                    ),
+                    (claim.file, claim.category, first, u32::MAX - last),
                     index,
                     whole,
                 ));
@@ -115,7 +110,7 @@ fn merge_subsets(docket: &Docket<'_>, mut groups: Vec<Group>) -> Vec<Group> {
     }
     spans.sort_unstable();
     let mut gone: BTreeMap<u32, u32> = BTreeMap::new();
-    let mut widest: Option<(&str, Category, u32, u32)> = None;
+    let mut widest: Option<(u32, Category, u32, u32)> = None;
     for ((file, category, _, flipped), index, whole) in spans {
         let last = u32::MAX - flipped;
         match widest {

@@ -13,7 +13,7 @@ use crate::finding::Category;
 pub(super) fn by_place(claims: &[Claim], proximity: u32) -> Vec<Vec<u32>> {
     let mut groups = Vec::new();
     let mut index = 0;
-    for file in claims.chunk_by(|a, b| a.finding.location.file == b.finding.location.file) {
+    for file in claims.chunk_by(|a, b| a.file == b.file) {
         let mut sweep = Sweep {
             proximity,
             groups: &mut groups,

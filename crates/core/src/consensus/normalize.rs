@@ -1,6 +1,5 @@
 //! Phase 1: findings in canonical order, each once, with everything filled in.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::appraise::Signals;
@@ -26,6 +25,8 @@ pub(super) struct Claim {
     pub(super) stated: i32,
     /// What it counts before anybody else is heard: stated, then appraised.
     pub(super) standing: i32,
+    /// The number of its file, in the order of the files.
+    pub(super) file: u32,
     /// The index of its family.
     pub(super) family: u16,
     /// What moved its standing, when the policy appraises.
@@ -106,27 +107,38 @@ fn fill_in(finding: &mut Finding) {
     }
 }
 
-/// Sorts by place and drops what is equal in every respect.
+/// Sorts by file and line, unknown lines last, then by everything else; what is equal in every
+/// respect is kept once.
 fn sorted_once(mut findings: Vec<Finding>) -> Vec<Finding> {
-    if !findings.is_sorted_by(|a, b| in_order(a, b) == Ordering::Less) {
-        // Findings are wide; sorting their indices first moves each of them once.
-        let mut order: Vec<u32> = (0..u32::try_from(findings.len()).unwrap_or(u32::MAX)).collect();
-        order.sort_unstable_by(|&a, &b| in_order(&findings[a as usize], &findings[b as usize]));
-        findings = order
-            .into_iter()
-            .map(|index| std::mem::take(&mut findings[index as usize]))
-            .collect();
-        findings.dedup();
+    let mut files: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut numbers: Vec<u32> = Vec::with_capacity(findings.len());
+    for finding in &findings {
+        let next = u32::try_from(files.len()).unwrap_or(u32::MAX);
+        numbers.push(*files.entry(&finding.location.file).or_insert(next));
     }
-    findings
-}
-
-/// Compares by file and line, unknown lines last, then by everything else.
-fn in_order(a: &Finding, b: &Finding) -> Ordering {
-    let line = |finding: &Finding| finding.location.line.unwrap_or(u32::MAX);
-    (a.location.file.cmp(&b.location.file))
-        .then_with(|| line(a).cmp(&line(b)))
-        .then_with(|| a.cmp(b))
+    let mut ranks = vec![0_u32; files.len()];
+    for (rank, number) in (0..).zip(files.into_values()) {
+        ranks[number as usize] = rank;
+    }
+    // Numbers are compared first, so that few pairs need a look at the findings themselves.
+    let mut order: Vec<(u32, u32, u32)> = (0..)
+        .zip(&findings)
+        .zip(&numbers)
+        .map(|((index, finding), number)| {
+            let line = finding.location.line.unwrap_or(u32::MAX);
+            (ranks[*number as usize], line, index)
+        })
+        .collect();
+    order.sort_unstable_by(|a, b| {
+        let places = (a.0, a.1).cmp(&(b.0, b.1));
+        places.then_with(|| findings[a.2 as usize].cmp(&findings[b.2 as usize]))
+    });
+    let mut sorted: Vec<Finding> = order
+        .into_iter()
+        .map(|(_, _, index)| std::mem::take(&mut findings[index as usize]))
+        .collect();
+    sorted.dedup();
+    sorted
 }
 
 /// Gives different findings of one reviewer different ids, and says so.
@@ -204,9 +216,13 @@ fn panel_of(input: &Input, findings: &[Finding]) -> (Vec<Reviewer>, Vec<String>)
 fn claims(findings: Vec<Finding>, families: &[String], policy: &Policy) -> Vec<Claim> {
     let defaults = &policy.defaults;
     let mut last_family = (String::new(), 0);
+    let mut last_file = (String::new(), 0);
     findings
         .into_iter()
         .map(|finding| {
+            if last_file.0 != finding.location.file {
+                last_file = (finding.location.file.clone(), last_file.1 + 1);
+            }
             if last_family.0 != finding.family {
                 let index = families.binary_search(&finding.family).unwrap_or_default();
                 let index = u16::try_from(index).unwrap_or(u16::MAX);
@@ -222,6 +238,7 @@ fn claims(findings: Vec<Finding>, families: &[String], policy: &Policy) -> Vec<C
                 severity: finding.severity.unwrap_or(defaults.severity),
                 stated,
                 standing,
+                file: last_file.1,
                 family: last_family.1,
                 signals: Signals::default(),
                 finding,

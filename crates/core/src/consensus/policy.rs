@@ -388,7 +388,7 @@ impl Policy {
                     same_function: 30,
                     same_reviewer: -200,
                     identifier: 1000,
-                    most_common: 64,
+                    most_common: 32,
                 }),
             },
             conflict: ConflictRules {
