@@ -53,7 +53,7 @@ pub fn is_sample_path(path: &str) -> bool {
 fn is_test_folder(folder: &str) -> bool {
     matches!(
         folder.to_ascii_lowercase().as_str(),
-        "test"
+        "t" | "test"
             | "tests"
             | "testing"
             | "__tests__"

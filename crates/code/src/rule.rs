@@ -14,3 +14,6 @@ pub use builtin::{builtin_rules, examples};
 pub use check::{CutOff, Hit, Report, Reviewer, Source};
 pub use load::{RuleError, RuleSet, load_user_rules};
 pub use meta::{Domain, Example, RuleInfo, Scope};
+
+#[cfg(test)]
+mod tests;

@@ -53,8 +53,8 @@ mod tests {
 
     #[test]
     fn marks_utf16_bad_bytes_and_binaries() {
-        let cases: [(&[u8], Option<(&str, bool)>); 7] = [
-            (b"a", Some(("a", false))),
+        let cases = [
+            (&b"a"[..], Some(("a", false))),
             (b"\xef\xbb\xbfa", Some(("a", false))),
             (b"\xff\xfea\0b\0", Some(("ab", false))),
             (b"\xfe\xff\0a\0b", Some(("ab", false))),
