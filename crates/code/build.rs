@@ -8,7 +8,7 @@ fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("rules");
     println!("cargo::rerun-if-changed=rules");
     let mut list = String::from("static RULE_FILES: &[RuleFile] = &[\n");
-    for folder in sorted(&root)? {
+    for folder in sorted(&root)?.into_iter().filter(|path| path.is_dir()) {
         println!("cargo::rerun-if-changed={}", folder.display());
         for file in sorted(&folder)? {
             if file.extension().is_some_and(|ending| ending == "yml") {
