@@ -1,12 +1,13 @@
 //! What types alone cannot say: settings that contradict each other or point nowhere.
 
 use tribunal_core::agent::Role;
+use tribunal_core::finding::Label;
 
 use super::agent::{AgentSettings, Provider, Reach};
 use super::error::ConfigError;
 use super::node::{Mark, Node};
 use super::problem::did_you_mean;
-use super::settings::{Label, Settings, StaleAlert};
+use super::settings::{Settings, StaleAlert};
 use super::values::Span;
 
 /// Checks the merged settings; `tree` tells where each value stands.

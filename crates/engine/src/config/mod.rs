@@ -42,7 +42,7 @@ pub use roster::{Roster, SCRIPTED};
 pub use schema::{reference, schema};
 pub use settings::{
     ArbiterSettings, BudgetSettings, DisputeSettings, EscalateTo, IssueSettings, JudgeSettings,
-    Label, LedgerSettings, LimitSettings, Obligation, OnDispute, OnMajor, OpinionSettings,
+    LedgerSettings, LimitSettings, Obligation, OnDispute, OnMajor, OpinionSettings,
     ProviderSettings, Recourse, RetrySettings, ReviewSettings, Settings, StaleAlert, Synchronous,
 };
 pub use show::Shown;

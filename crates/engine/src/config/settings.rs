@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tribunal_agents::Limits;
+use tribunal_core::finding::Label;
 use tribunal_core::ids::AgentName;
 
 use super::agent::{AgentSettings, Provider};
@@ -108,26 +109,6 @@ impl ReviewSettings {
             Obligation::Mandatory
         }
     }
-}
-
-/// The tag of a finding as the reviewer wrote it.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Label {
-    /// A required change.
-    Must,
-    /// A recommended change.
-    Should,
-    /// An issue that must not be shipped.
-    Critical,
-    /// A serious issue.
-    High,
-    /// A moderate issue.
-    Medium,
-    /// A minor issue.
-    Low,
 }
 
 /// Labels of a reviewer's recommendations.

@@ -4,10 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use tribunal_core::agent::Role;
+use tribunal_core::finding::Label;
 use tribunal_core::ids::AgentName;
-use tribunal_engine::config::{
-    AgentSettings, Change, CommandLine, ConfigError, Editor, Label, Target,
-};
+use tribunal_engine::config::{AgentSettings, Change, CommandLine, ConfigError, Editor, Target};
 
 use super::World;
 

@@ -2,8 +2,9 @@
 
 use tribunal_agents::spec::Cli;
 use tribunal_core::agent::Role;
+use tribunal_core::finding::Label;
 use tribunal_engine::config::{
-    Label, Layer, Obligation, Provider, Reach, Recourse, Settings, Size, Span, StaleAlert,
+    Layer, Obligation, Provider, Reach, Recourse, Settings, Size, Span, StaleAlert,
 };
 
 use super::World;
