@@ -189,3 +189,23 @@ fn two_processes_do_not_work_on_one_case() {
     assert!(log.contains("parked (interrupted)"), "{log}");
     env.assert_healthy();
 }
+
+#[test]
+fn resuming_leaves_the_recorded_prompt_of_a_cut_off_run_alone() {
+    let mut env = TestEnv::new();
+    let prompt = "Say sk-canary-0123456789";
+    let output = env
+        .command(["ask", "scripted", prompt])
+        .env("TRIBUNAL_CRASH_AT", "call.run.started#1")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), None, "killed: {output:?}");
+    // By now the word is known to be a secret, so the prompt is put differently.
+    env.set_env("HOUSE_API_KEY", "sk-canary-0123456789");
+    let ran = env.run(["resume", "-q"]).assert_code(0);
+    assert!(
+        ran.stdout.ends_with("You said: Say [redacted]\n"),
+        "{ran:?}"
+    );
+    env.assert_healthy();
+}

@@ -35,9 +35,10 @@ impl Engine {
                 );
                 case.note(EventKind::Noted { text }).await;
             }
-            let call = self.call_for(&record.id, question, seat)?;
-            let same_prompt = files::hash_of(call.prompt.as_bytes()) == record.prompt_hash;
-            let recovered = if same_prompt {
+            // Another prompt now than then: neither its answer nor its files are ours to touch.
+            let prompt = self.redactor.redact(&question.prompt);
+            let recovered = if files::hash_of(prompt.as_bytes()) == record.prompt_hash {
+                let call = self.call_for(&record.id, question, seat)?;
                 seat.agent.recover(&call).await
             } else {
                 None
