@@ -1,5 +1,9 @@
 //! The rounds after the first: how reviewers examine each other's findings and defend their own.
 
+pub mod coverage;
+pub mod gate;
+pub mod report;
+
 use std::fmt;
 
 use schemars::JsonSchema;

@@ -1,0 +1,136 @@
+//! The gate: PASS, FAIL or INCONCLUSIVE, decided from what was found and what was seen.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::consensus::Verdict;
+use crate::review::coverage::{Coverage, Omission};
+use crate::scale::Severity;
+
+/// What a review says about a change. No model ever utters it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "gate", rename_all = "snake_case")]
+pub enum Gate {
+    /// Everything was seen by everybody, and nothing that binds is open.
+    Pass,
+    /// At least one finding that binds is open.
+    Fail {
+        /// How many.
+        open: u32,
+    },
+    /// Nothing that binds was found, but that is not enough to approve.
+    Inconclusive {
+        /// Why, one sentence each.
+        causes: Vec<String>,
+    },
+}
+
+impl Gate {
+    /// Returns the word shown to people and scripts.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Pass => "PASS",
+            Self::Fail { .. } => "FAIL",
+            Self::Inconclusive { .. } => "INCONCLUSIVE",
+        }
+    }
+}
+
+impl fmt::Display for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Whether a finding binds the coder.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Obligation {
+    /// The coder carries it out or objects; until then the gate does not pass.
+    Mandatory,
+    /// The coder may discard it.
+    Optional,
+}
+
+/// What the gate looks at in one finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GatedFinding {
+    /// In which list the consensus put it.
+    pub verdict: Verdict,
+    /// Whether it binds.
+    pub obligation: Obligation,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Whether it counts at all: not dismissed before, and new when only new ones count.
+    pub counts: bool,
+}
+
+/// What the gate is decided from.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence<'a> {
+    /// Every finding of the consensus.
+    pub findings: &'a [GatedFinding],
+    /// What was seen.
+    pub coverage: &'a Coverage,
+    /// Which omissions do not stand in the way of a PASS.
+    pub may_skip: &'a [Omission],
+    /// How many reviewers were asked.
+    pub asked: usize,
+    /// Those from whom no complete answer came, with the reason, as one sentence each.
+    pub missing: &'a [String],
+    /// Fail on findings of this severity and above, in place of obligations.
+    pub fail_on: Option<Severity>,
+}
+
+/// Decides the gate.
+///
+/// An open finding that binds fails the gate whoever is missing; everything else that is not
+/// positive evidence makes it inconclusive.
+#[must_use]
+pub fn decide(evidence: &Evidence<'_>) -> Gate {
+    let binds = |finding: &&GatedFinding| match evidence.fail_on {
+        Some(level) => finding.severity >= level,
+        None => finding.obligation == Obligation::Mandatory,
+    };
+    let counted = || evidence.findings.iter().filter(|finding| finding.counts);
+    let of = |verdict: Verdict| {
+        let found = counted().filter(|finding| finding.verdict == verdict);
+        u32::try_from(found.filter(binds).count()).unwrap_or(u32::MAX)
+    };
+    let open = of(Verdict::Accepted);
+    if open > 0 {
+        return Gate::Fail { open };
+    }
+    let mut causes = Vec::new();
+    match of(Verdict::Disputed) {
+        0 => {}
+        1 => causes.push("a finding that would bind is disputed".to_owned()),
+        n => causes.push(format!("{n} findings that would bind are disputed")),
+    }
+    if evidence.asked == 0 {
+        causes.push("nobody reviewed the change".to_owned());
+    }
+    causes.extend(evidence.missing.iter().cloned());
+    let uncovered: Vec<_> = evidence.coverage.uncovered(evidence.may_skip).collect();
+    if let Some(first) = uncovered.first() {
+        let more = match uncovered.len() {
+            1 => String::new(),
+            n => format!(", and {} more", n - 1),
+        };
+        let (path, why) = (&first.path, first.why);
+        causes.push(format!("`{path}` was not reviewed ({why}){more}"));
+    }
+    if evidence.coverage.reviewed.is_empty() && uncovered.is_empty() {
+        causes.push("there was nothing to review".to_owned());
+    }
+    if causes.is_empty() {
+        Gate::Pass
+    } else {
+        Gate::Inconclusive { causes }
+    }
+}

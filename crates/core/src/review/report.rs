@@ -1,0 +1,233 @@
+//! The report of a review: everything that a printer needs, and nothing that it must look up.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::agent::ErrorClass;
+use crate::consensus::{Agreement, Statistics, TraceLine, Verdict};
+use crate::finding::{Category, Grounding, Label, Location};
+use crate::ids::CaseId;
+use crate::money::{Cost, Usage};
+use crate::review::coverage::Coverage;
+use crate::review::gate::{Gate, Obligation};
+use crate::scale::{Confidence, Severity};
+
+/// The name and version of the JSON form. It changes when a field changes its meaning or goes.
+pub const REVIEW_SCHEMA: &str = "tribunal.review.v1";
+
+/// A finished review.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReviewReport {
+    /// Always [`REVIEW_SCHEMA`].
+    pub schema: String,
+    /// The case in which everything is recorded.
+    pub case: CaseId,
+    /// What was reviewed.
+    pub change: ChangeSummary,
+    /// What it means for a script.
+    #[serde(flatten)]
+    pub gate: Gate,
+    /// Name of the policy by which findings were settled.
+    pub policy: String,
+    /// The panel, in the order of the config.
+    pub reviewers: Vec<ReviewerSummary>,
+    /// Every finding with its verdict: accepted, disputed, rejected; the worst first in each.
+    pub findings: Vec<ReviewedFinding>,
+    /// Findings of earlier reviews that this one found to be fixed.
+    pub fixed: Vec<FixedFinding>,
+    /// What was seen and what was not.
+    pub coverage: Coverage,
+    /// What was counted on the way.
+    pub statistics: Statistics,
+    /// What everybody together used.
+    pub usage: Usage,
+    /// What everybody together cost; unknown if that of anybody is.
+    pub cost: Cost,
+    /// What the reader should know besides.
+    pub notes: Vec<String>,
+}
+
+/// What was reviewed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangeSummary {
+    /// The change in one line, such as `uncommitted work` or `main..topic`.
+    pub title: String,
+    /// Commit id before the change; none when whole files are reviewed or there is no repository.
+    pub base: Option<String>,
+    /// Commit id of what was reviewed, which for uncommitted work is a snapshot in our own clone.
+    pub head: Option<String>,
+    /// Whether whole files were reviewed rather than changed lines.
+    pub whole_files: bool,
+}
+
+/// One member of the panel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReviewerSummary {
+    /// Its name.
+    pub name: String,
+    /// Its model family.
+    pub family: String,
+    /// What came from it.
+    #[serde(flatten)]
+    pub state: ReviewerState,
+    /// How many findings it reported.
+    pub findings: u32,
+    /// What of its answers could not be used, one sentence each.
+    pub problems: Vec<String>,
+    /// Tokens it used.
+    pub usage: Usage,
+    /// What it cost.
+    pub cost: Cost,
+    /// How long it took, its runs added up.
+    pub elapsed_ms: u64,
+}
+
+/// What came from a reviewer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum ReviewerState {
+    /// A complete answer to everything it was asked.
+    Answered,
+    /// At least one question has no complete answer.
+    Missing {
+        /// Why, as far as a run failed; nothing when an answer could not be read.
+        class: Option<ErrorClass>,
+        /// What happened, in one sentence.
+        why: String,
+    },
+    /// There was nothing that it reads.
+    Idle,
+}
+
+/// What happened to a finding over several reviews.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It was never seen before.
+    New,
+    /// An earlier review reported it too.
+    Open,
+    /// The coder answered it.
+    Answered,
+    /// It is before a judge or a human.
+    Contested,
+    /// A ruling upheld it; later rounds cannot weaken it.
+    Upheld,
+    /// A ruling dismissed it; it is shown, and does not count.
+    Dismissed,
+    /// It was there and is gone.
+    Fixed,
+    /// It was fixed and is back.
+    Regressed,
+}
+
+/// One finding of the consensus: a group of what reviewers said, and what was decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReviewedFinding {
+    /// Short name by which commands call it, such as `f-3c19a27e`.
+    pub id: String,
+    /// Identity that survives moved lines and other words.
+    pub fingerprint: String,
+    /// In which list it ended.
+    pub verdict: Verdict,
+    /// How it stands over several reviews.
+    pub standing: Standing,
+    /// Whether it counts for the gate: accepted or disputed, not dismissed, new if only new do.
+    pub counts: bool,
+    /// Whether it binds the coder.
+    pub obligation: Obligation,
+    /// The tag of the lead, or the one that its severity stands for.
+    pub label: Label,
+    /// The severity agreed upon.
+    pub severity: Severity,
+    /// What kind of problem it is.
+    pub category: Category,
+    /// The final confidence.
+    pub confidence: Confidence,
+    /// How much agreement carries it.
+    pub agreement: Agreement,
+    /// Where the lead says it is, corrected to where its quote stands.
+    pub location: Location,
+    /// Whether the line lies in a hunk of the diff, so that a comment can be put there.
+    pub in_diff: bool,
+    /// The finding in one line.
+    pub title: String,
+    /// The finding in full.
+    pub description: String,
+    /// What to do about it; empty when nobody said.
+    pub suggestion: String,
+    /// Input or situation that makes it happen; empty when nobody named one.
+    pub trigger: String,
+    /// The code around the line.
+    pub frame: Vec<FrameLine>,
+    /// What each reviewer said, the lead first.
+    pub voices: Vec<Voice>,
+    /// Who thinks otherwise, and why.
+    pub dissent: Vec<Dissent>,
+    /// How the confidence came about; the amounts add up to it.
+    pub trace: Vec<TraceLine>,
+    /// Why it was decided so, one sentence each.
+    pub reasons: Vec<String>,
+    /// What would reverse the decision; empty when it stands.
+    pub reversal: String,
+}
+
+/// A line of source code around a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FrameLine {
+    /// Its number.
+    pub number: u32,
+    /// Its text, shortened if very long.
+    pub text: String,
+    /// Whether the finding is about this line.
+    pub marked: bool,
+}
+
+/// What one reviewer said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Voice {
+    /// Who said it.
+    pub reviewer: String,
+    /// Of which family.
+    pub family: String,
+    /// The reviewer's name for the finding.
+    pub id: String,
+    /// In one line.
+    pub title: String,
+    /// In full.
+    pub description: String,
+    /// Where.
+    pub location: Location,
+    /// How bad, where it said so.
+    pub severity: Option<Severity>,
+    /// How sure, where it said so.
+    pub confidence: Option<Confidence>,
+    /// Whether the code that it cites exists.
+    pub grounding: Grounding,
+    /// Why the citation does not fully hold, one phrase each.
+    pub doubts: Vec<String>,
+}
+
+/// Who thinks otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Dissent {
+    /// Who.
+    pub reviewer: String,
+    /// What it says instead.
+    pub says: String,
+}
+
+/// A finding of an earlier review that is gone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FixedFinding {
+    /// Short name by which commands call it.
+    pub id: String,
+    /// Its identity.
+    pub fingerprint: String,
+    /// Where it was.
+    pub location: Location,
+    /// The finding in one line.
+    pub title: String,
+}
