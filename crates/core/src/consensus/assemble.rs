@@ -6,6 +6,7 @@ use super::Docket;
 use super::draft::Draft;
 use super::outcome::{Agreement, Group, Note, Verdict};
 use super::terms::{normalized_title, title_hash};
+use super::trace::Step;
 use crate::finding::{Category, Grounding};
 use crate::scale::Severity;
 
@@ -70,10 +71,14 @@ fn merge_same_cause(docket: &Docket<'_>, mut groups: Vec<Group>) -> Vec<Group> {
     let mut gone = BTreeMap::new();
     let alike = hashes.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
     for same in alike.filter(|same| same.len() > 1) {
-        let best = same.iter().map(|(_, _, index)| *index);
-        let Some(keeper) =
-            best.min_by_key(|&index| (reading_order(&groups[index as usize]), index))
-        else {
+        let surest = same
+            .iter()
+            .map(|(_, _, index)| *index)
+            .min_by_key(|&index| {
+                let group = &groups[index as usize];
+                (std::cmp::Reverse(group.confidence), reading_order(group))
+            });
+        let Some(keeper) = surest else {
             continue;
         };
         let cause = title(keeper);
@@ -142,6 +147,8 @@ fn says_part_of(docket: &Docket<'_>, groups: &[Group], part: u32, whole: u32) ->
 }
 
 /// Moves the members of groups that are gone to those that keep them.
+///
+/// No member loses by it: the group that stays is as severe and as sure as any it takes in.
 fn absorb(groups: &mut Vec<Group>, gone: &BTreeMap<u32, u32>, note: fn(u32) -> Note) {
     if gone.is_empty() {
         return;
@@ -151,12 +158,20 @@ fn absorb(groups: &mut Vec<Group>, gone: &BTreeMap<u32, u32>, note: fn(u32) -> N
         let absorbed = std::mem::take(&mut groups[index as usize].members);
         let examinations = std::mem::take(&mut groups[index as usize].examinations);
         let defenses = std::mem::take(&mut groups[index as usize].defenses);
-        let severity = groups[index as usize].severity;
+        let (severity, confidence) = {
+            let group = &groups[index as usize];
+            (group.severity, group.confidence)
+        };
         let keeper_group = &mut groups[keeper as usize];
         keeper_group.members.extend(absorbed);
         keeper_group.examinations.extend(examinations);
         keeper_group.defenses.extend(defenses);
         keeper_group.severity = keeper_group.severity.max(severity);
+        if confidence > keeper_group.confidence {
+            let lead = i32::from(confidence.get()) - i32::from(keeper_group.confidence.get());
+            keeper_group.trace.push(Step::SurerPart, lead);
+            keeper_group.confidence = confidence;
+        }
         *taken.entry(keeper).or_default() += 1;
     }
     for (keeper, number) in taken {

@@ -82,6 +82,8 @@ pub enum Step {
     Defense,
     /// A published advisory confirms it.
     Advisory,
+    /// A finding that was merged into it is surer.
+    SurerPart,
     /// What lies beyond 0 or 100 is cut off.
     Clamp,
 }
@@ -117,6 +119,7 @@ impl Step {
             Self::CrossExamination => "cross-examination",
             Self::Defense => "defense",
             Self::Advisory => "advisory",
+            Self::SurerPart => "surer part",
             Self::Clamp => "clamp",
         }
     }
