@@ -12,6 +12,7 @@ pub mod finding;
 pub mod ids;
 pub mod money;
 pub mod outage;
+pub mod prompt;
 pub mod reply;
 pub mod review;
 pub mod scale;

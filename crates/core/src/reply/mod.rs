@@ -8,6 +8,7 @@ mod find;
 mod json;
 mod rounds;
 mod sarif;
+mod signed;
 mod tags;
 
 use std::fmt;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use find::{Author, Findings, findings_in_value, read_findings};
 pub use json::{ExtractError, extract_json};
 pub use rounds::{Message, Messages, Signal, read_messages};
+pub use signed::read_signed_findings;
 
 /// Something in an answer that could not be used as it stands.
 #[derive(

@@ -1,0 +1,151 @@
+//! The questions put to agents: templates that are filled in one pass.
+//!
+//! Each question has a file below `prompts/`, a typed context here, and a reader in
+//! [`crate::reply`]. What is filled in is never scanned for placeholders, so that text under
+//! review cannot become part of a question.
+
+use std::fmt::Write as _;
+
+use crate::finding::Label;
+
+/// A question as it is shipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Template {
+    /// Its name: the role that is asked, and the question.
+    pub name: &'static str,
+    /// What it is for, in one line.
+    pub purpose: &'static str,
+    /// Its text, with `{{name}}` where something is filled in.
+    pub text: &'static str,
+}
+
+macro_rules! templates {
+    ($($name:ident = $path:literal, $purpose:literal;)*) => {
+        $(pub(crate) const $name: Template = Template {
+            name: $path,
+            purpose: $purpose,
+            text: include_str!(concat!("../prompts/", $path, ".md")),
+        };)*
+
+        /// All questions.
+        pub const TEMPLATES: &[Template] = &[$($name),*];
+    };
+}
+
+templates! {
+    FIND = "reviewer/find", "Round 1: a reviewer reports what is wrong with a change";
+    AGAIN = "reviewer/again", "A reviewer whose answer could not be read is asked once more";
+}
+
+/// Fills a template. Every placeholder must have its value.
+pub(crate) fn fill(template: &Template, values: &[(&str, &str)]) -> String {
+    let mut filled = String::with_capacity(template.text.len());
+    let mut rest = template.text;
+    while let Some((before, after)) = rest.split_once("{{") {
+        filled.push_str(before);
+        let (name, after) = after.split_once("}}").unwrap_or((after, ""));
+        let value = values.iter().find(|(known, _)| *known == name);
+        debug_assert!(
+            value.is_some(),
+            "`{name}` of {} has no value",
+            template.name
+        );
+        filled.push_str(value.map_or("", |(_, value)| value));
+        rest = after;
+    }
+    filled.push_str(rest);
+    filled
+}
+
+/// Round 1: a reviewer reports what is wrong with one part of a change.
+#[derive(Debug, Clone, Copy)]
+pub struct FindPrompt<'a> {
+    /// Random text that is nowhere in the material.
+    pub nonce: &'a str,
+    /// The change in one line.
+    pub title: &'a str,
+    /// What the reviewer is to look at; empty for everything.
+    pub domains: &'a [String],
+    /// The labels that bind the author.
+    pub mandatory: &'a [Label],
+    /// Which part of the change this is, from 1.
+    pub part: usize,
+    /// How many parts there are.
+    pub parts: usize,
+    /// The code under review.
+    pub material: &'a str,
+}
+
+impl FindPrompt<'_> {
+    /// Returns the question.
+    #[must_use]
+    pub fn render(&self) -> String {
+        let focus = if self.domains.is_empty() {
+            "Look at all of it.".to_owned()
+        } else {
+            let domains = self.domains.join(", ");
+            format!("Your field is: {domains}. Others look at the rest; stay within your field.")
+        };
+        let mut mandatory = String::new();
+        for (index, label) in self.mandatory.iter().enumerate() {
+            let gap = if index == 0 { "" } else { ", " };
+            let _ = write!(mandatory, "{gap}`{label}`");
+        }
+        if mandatory.is_empty() {
+            mandatory.push_str("No labels");
+        }
+        fill(
+            &FIND,
+            &[
+                ("focus", &focus),
+                ("mandatory", &mandatory),
+                ("nonce", self.nonce),
+                ("title", self.title),
+                ("part", &self.part.to_string()),
+                ("parts", &self.parts.to_string()),
+                ("material", self.material),
+            ],
+        )
+    }
+}
+
+/// Asks a reviewer once more whose answer could not be read.
+#[must_use]
+pub fn ask_again(question: &str, problem: &str) -> String {
+    fill(&AGAIN, &[("problem", problem), ("question", question)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_filled_in_one_pass() {
+        let prompt = FindPrompt {
+            nonce: "n-1",
+            title: "{{nonce}}",
+            domains: &["security".to_owned()],
+            mandatory: &[Label::Must, Label::High],
+            part: 1,
+            parts: 2,
+            material: "let {{material}} = {{nonce}};",
+        };
+        let text = prompt.render();
+        assert!(text.contains("let {{material}} = {{nonce}};"));
+        assert!(text.contains("The change: {{nonce}}. This is part 1 of 2."));
+        assert!(text.contains("`MUST`, `HIGH` bind the author"));
+        assert_eq!(text.matches("n-1").count(), 7);
+    }
+
+    #[test]
+    fn every_template_has_a_purpose_and_a_name_of_its_own() {
+        let mut names: Vec<_> = TEMPLATES.iter().map(|template| template.name).collect();
+        names.dedup();
+        assert_eq!(names.len(), TEMPLATES.len());
+        assert!(
+            TEMPLATES
+                .iter()
+                .all(|template| !template.purpose.is_empty())
+        );
+    }
+}
