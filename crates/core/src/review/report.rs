@@ -1,6 +1,6 @@
 //! The report of a review: everything that a printer needs, and nothing that it must look up.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use crate::agent::ErrorClass;
@@ -27,6 +27,9 @@ pub struct ReviewReport {
     /// What it means for a script.
     #[serde(flatten)]
     pub gate: Gate,
+    /// Fail on findings of this severity and above, in place of obligations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_on: Option<Severity>,
     /// Name of the policy by which findings were settled.
     pub policy: String,
     /// The panel, in the order of the config.
@@ -45,6 +48,25 @@ pub struct ReviewReport {
     pub cost: Cost,
     /// What the reader should know besides.
     pub notes: Vec<String>,
+}
+
+impl ReviewReport {
+    /// Tells whether the gate asks for `finding`: it fails while such a finding is accepted, and
+    /// does not pass while one is disputed.
+    #[must_use]
+    pub fn binds(&self, finding: &ReviewedFinding) -> bool {
+        let binding = match self.fail_on {
+            Some(level) => finding.severity >= level,
+            None => finding.obligation == Obligation::Mandatory,
+        };
+        binding && finding.counts && finding.verdict != Verdict::Rejected
+    }
+}
+
+/// Returns the JSON schema of a [`ReviewReport`].
+#[must_use]
+pub fn review_schema() -> Schema {
+    schemars::schema_for!(ReviewReport)
 }
 
 /// What was reviewed.
@@ -150,7 +172,7 @@ pub struct ReviewedFinding {
     pub agreement: Agreement,
     /// Where the lead says it is, corrected to where its quote stands.
     pub location: Location,
-    /// Whether the line lies in a hunk of the diff, so that a comment can be put there.
+    /// Whether all of its lines lie in one hunk of the diff, so that a comment can be put there.
     pub in_diff: bool,
     /// The finding in one line.
     pub title: String,
