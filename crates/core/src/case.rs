@@ -38,12 +38,18 @@ impl fmt::Display for CaseKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// All of its steps gave their answers.
+    /// All of its steps gave their answers; a review passed its gate.
     Completed,
+    /// A review came to its end, and the gate says no.
+    Failed {
+        /// How many findings that bind are open.
+        open: u32,
+    },
     /// At least one step ended without an answer, and trying again is up to the user.
     Inconclusive {
-        /// The class of the first failure.
-        class: ErrorClass,
+        /// The class of the first failure; nothing when no run failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        class: Option<ErrorClass>,
         /// What happened, in one sentence.
         cause: String,
     },

@@ -10,6 +10,8 @@ use crate::agent::{Access, ErrorClass, Role};
 use crate::case::{CaseKind, Outcome, Pause};
 use crate::ids::{AgentName, CaseId, EffectKey, RunId, StepKey};
 use crate::money::{Cost, Usage};
+use crate::review::gate::Gate;
+use crate::review::history::TrackedFinding;
 use crate::time::Timestamp;
 
 /// One fact about a case.
@@ -165,6 +167,58 @@ pub enum EventKind {
         effect: EffectKey,
         /// What was found or made, such as a commit id or a content hash.
         evidence: String,
+    },
+    /// It was fixed what is under review, and by whom.
+    ReviewOpened {
+        /// The change in one line.
+        change: String,
+        /// Commit id of what is reviewed, where there is one.
+        head: Option<String>,
+        /// How many files reviewers see.
+        files: u32,
+        /// How many files are left out; the receipt says why.
+        left_out: u32,
+        /// Names of the panel.
+        reviewers: Vec<String>,
+    },
+    /// A reviewer's answer to one part of the change was read.
+    ReviewerHeard {
+        /// Who.
+        reviewer: String,
+        /// Which part of the change, from 1.
+        part: u32,
+        /// How many parts there are.
+        parts: u32,
+        /// How many findings it reports there.
+        findings: u32,
+        /// What of the answer could not be used.
+        problems: Vec<String>,
+    },
+    /// From a reviewer came no complete answer, and none is expected any more.
+    ReviewerMissed {
+        /// Who.
+        reviewer: String,
+        /// What happened, in one sentence.
+        why: String,
+    },
+    /// The findings of a review were settled and its gate decided.
+    ReviewSettled {
+        /// How many findings stand.
+        accepted: u32,
+        /// How many nobody could settle.
+        disputed: u32,
+        /// How many fell.
+        rejected: u32,
+        /// What it means for a script.
+        #[serde(flatten)]
+        gate: Gate,
+        /// Hash of the stored report.
+        report: String,
+    },
+    /// How findings stand after a review.
+    FindingsTracked {
+        /// Those that were seen or found to be fixed.
+        findings: Vec<TrackedFinding>,
     },
     /// Something the user should know, that changed nothing.
     Noted {

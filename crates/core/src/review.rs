@@ -2,6 +2,7 @@
 
 pub mod coverage;
 pub mod gate;
+pub mod history;
 pub mod report;
 
 use std::fmt;

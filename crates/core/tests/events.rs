@@ -4,8 +4,13 @@ use serde_json::json;
 use tribunal_core::agent::{Access, ErrorClass, Role};
 use tribunal_core::case::{CaseKind, Outcome, Pause};
 use tribunal_core::event::{Event, EventKind, RunResult};
+use tribunal_core::finding::{Category, Location};
 use tribunal_core::ids::{AgentName, CaseId, EffectKey, RunId, StepKey};
 use tribunal_core::money::{Cost, MicroUsd, Usage};
+use tribunal_core::review::gate::Gate;
+use tribunal_core::review::history::TrackedFinding;
+use tribunal_core::review::report::Standing;
+use tribunal_core::scale::Severity;
 use tribunal_core::time::Timestamp;
 
 /// One of each kind, with the JSON that it must have.
@@ -68,7 +73,7 @@ fn examples() -> Vec<(EventKind, serde_json::Value)> {
         (
             EventKind::CaseClosed {
                 outcome: Outcome::Inconclusive {
-                    class: ErrorClass::Empty,
+                    class: Some(ErrorClass::Empty),
                     cause: "no text".into(),
                 },
             },
@@ -186,6 +191,61 @@ fn examples() -> Vec<(EventKind, serde_json::Value)> {
             json!({"type": "effect_done", "effect": "write a.md", "evidence": "22"}),
         ),
         (
+            EventKind::ReviewOpened {
+                change: "main..topic".into(),
+                head: Some("0a1b".into()),
+                files: 2,
+                left_out: 1,
+                reviewers: vec!["ann".into()],
+            },
+            json!({"type": "review_opened", "change": "main..topic", "head": "0a1b", "files": 2, "left_out": 1, "reviewers": ["ann"]}),
+        ),
+        (
+            EventKind::ReviewerHeard {
+                reviewer: "ann".into(),
+                part: 1,
+                parts: 2,
+                findings: 3,
+                problems: vec!["findings[0].confidence: 101 is too much".into()],
+            },
+            json!({"type": "reviewer_heard", "reviewer": "ann", "part": 1, "parts": 2, "findings": 3, "problems": ["findings[0].confidence: 101 is too much"]}),
+        ),
+        (
+            EventKind::ReviewerMissed {
+                reviewer: "bob".into(),
+                why: "no answer".into(),
+            },
+            json!({"type": "reviewer_missed", "reviewer": "bob", "why": "no answer"}),
+        ),
+        (
+            EventKind::ReviewSettled {
+                accepted: 1,
+                disputed: 0,
+                rejected: 2,
+                gate: Gate::Fail { open: 1 },
+                report: "33".into(),
+            },
+            json!({"type": "review_settled", "accepted": 1, "disputed": 0, "rejected": 2, "gate": "fail", "open": 1, "report": "33"}),
+        ),
+        (
+            EventKind::FindingsTracked {
+                findings: vec![TrackedFinding {
+                    fingerprint: "ab".into(),
+                    location: Location::default(),
+                    category: Category::Bug,
+                    severity: Severity::High,
+                    title: "wrong".into(),
+                    code: "x=1".into(),
+                    standing: Standing::Open,
+                }],
+            },
+            json!({"type": "findings_tracked", "findings": [{
+                "fingerprint": "ab", "category": "bug", "severity": "high", "title": "wrong",
+                "location": {"file": "", "line": null, "end_line": null, "function": null},
+                "code": "x=1", "standing": "open",
+            }]}),
+        ),
+        (
             EventKind::Noted {
                 text: "by the way".into(),
             },
@@ -233,12 +293,17 @@ fn every_kind_of_event_has_an_example() {
         EventKind::ProviderFreed { .. } => 11,
         EventKind::EffectIntended { .. } => 12,
         EventKind::EffectDone { .. } => 13,
-        EventKind::Noted { .. } => 14,
+        EventKind::ReviewOpened { .. } => 14,
+        EventKind::ReviewerHeard { .. } => 15,
+        EventKind::ReviewerMissed { .. } => 16,
+        EventKind::ReviewSettled { .. } => 17,
+        EventKind::FindingsTracked { .. } => 18,
+        EventKind::Noted { .. } => 19,
     };
     let shown: std::collections::BTreeSet<_> =
         examples().iter().map(|(kind, _)| name(kind)).collect();
     assert_eq!(
         shown.into_iter().collect::<Vec<_>>(),
-        (0..15).collect::<Vec<_>>()
+        (0..20).collect::<Vec<_>>()
     );
 }

@@ -304,7 +304,7 @@ async fn end(
             let outcome = match failed {
                 None => Outcome::Completed,
                 Some(error) => Outcome::Inconclusive {
-                    class: error.class,
+                    class: Some(error.class),
                     cause: error.message.clone(),
                 },
             };

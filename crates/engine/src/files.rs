@@ -82,6 +82,20 @@ impl LedgerDir {
         Ok(path)
     }
 
+    /// Removes that directory with all that agents left in it.
+    pub fn clear_workplace(&self, case: &CaseId) -> io::Result<()> {
+        match fs::remove_dir_all(self.workplace(case)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns our own clone of the user's repository, from which changes are read.
+    #[must_use]
+    pub fn clone_of_repository(&self) -> PathBuf {
+        self.root.join("repository.git")
+    }
+
     /// Stores `bytes` under their hash, which is returned.
     pub fn put_blob(&self, bytes: &[u8]) -> io::Result<String> {
         let hash = hash_of(bytes);

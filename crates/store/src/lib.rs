@@ -19,6 +19,7 @@ use tribunal_core::case::{CaseKind, CaseState};
 use tribunal_core::event::{Event, EventKind, RunResult};
 use tribunal_core::ids::{AgentName, CaseId, EffectKey, RunId, StepKey};
 use tribunal_core::money::{Cost, Spend, Usage};
+use tribunal_core::review::history::TrackedFinding;
 use tribunal_core::time::Timestamp;
 
 pub use crate::holder::Holder;
@@ -95,6 +96,9 @@ pub trait Store: Send + Sync {
 
     /// Returns what an effect has come to.
     async fn effect(&self, case: &CaseId, effect: &EffectKey) -> Result<EffectState, StoreError>;
+
+    /// Returns all findings that were ever followed, by file.
+    async fn findings(&self) -> Result<Vec<FindingRecord>, StoreError>;
 
     /// Returns what was spent by one case.
     ///
@@ -192,6 +196,21 @@ pub struct RunRecord {
     pub cost: Cost,
     /// How long it took.
     pub elapsed_ms: u64,
+}
+
+/// A finding that is followed over several reviews, as the ledger lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FindingRecord {
+    /// The finding as it was seen last, with its standing.
+    pub finding: TrackedFinding,
+    /// The case that saw it first.
+    pub first_case: CaseId,
+    /// When that was.
+    pub first_at: Timestamp,
+    /// The case that spoke of it last.
+    pub last_case: CaseId,
+    /// When that was.
+    pub last_at: Timestamp,
 }
 
 /// What an effect has come to.

@@ -107,7 +107,7 @@ async fn a_newer_schema_is_refused_and_left_alone() {
         result,
         Err(StoreError::NewerSchema {
             found: 99,
-            known: 1,
+            known: 2,
             ..
         })
     ));

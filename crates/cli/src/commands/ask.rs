@@ -4,12 +4,13 @@ use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use tribunal_core::agent::{Access, ErrorClass, Role};
-use tribunal_core::case::{CaseState, Outcome, Pause};
+use tribunal_core::agent::{Access, Role};
+use tribunal_core::case::{CaseState, Outcome};
 use tribunal_core::ids::AgentName;
 use tribunal_core::text::for_terminal;
 use tribunal_engine::ask::{AskAnswer, AskReport, AskRequest, Prompt};
 
+use crate::commands::ending;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::{Format, Invocation};
@@ -267,72 +268,28 @@ fn answer_json(answer: &AskAnswer) -> serde_json::Value {
     }
 }
 
-/// Returns what a person can do about a pause that does not end by itself.
-fn what_helps(why: &Pause) -> Option<String> {
-    match why {
-        Pause::Provider {
-            provider,
-            class: ErrorClass::Auth,
-        } => Some(format!(
-            "Log in with {provider} itself, or set its key, and try again"
-        )),
-        Pause::Provider {
-            provider,
-            class: ErrorClass::Credit,
-        } => Some(format!(
-            "Add credit to the account behind {provider}, or ask another agent"
-        )),
-        Pause::Budget { cap, .. } if cap.starts_with("case") => {
-            Some("Allow more with `--set budget.per_case=USD` or in the config".to_owned())
-        }
-        Pause::Budget { .. } => {
-            Some("Allow more with `--set budget.per_day=USD` or in the config".to_owned())
-        }
-        Pause::Provider { .. } | Pause::Interrupted => None,
-    }
-}
-
 /// Returns the exit code for where the case stands, or the error to show.
 fn exit_of(report: &AskReport) -> Result<Exit, CliError> {
-    let resume = format!("Go on with `tribunal resume {}`", report.case);
     match &report.state {
         CaseState::Closed(Outcome::Completed) => Ok(Exit::Pass),
+        CaseState::Closed(Outcome::Failed { .. }) => Ok(Exit::Fail),
         CaseState::Closed(Outcome::Inconclusive { class, cause }) => {
             let failed = report
                 .answers
                 .iter()
                 .filter(|answer| answer.result.is_err())
                 .count();
+            let class = class.map_or(String::new(), |class| format!(" ({class})"));
             let text = match report.answers.len() {
-                1 => format!("there is no answer ({class}): {cause}"),
-                n => {
-                    format!("{failed} of {n} prompts have no answer; the first ({class}): {cause}")
-                }
+                1 => format!("there is no answer{class}: {cause}"),
+                n => format!("{failed} of {n} prompts have no answer; the first{class}: {cause}"),
             };
             Err(CliError::new(Exit::Inconclusive, text).hint(format!(
                 "Try the open prompts again with `tribunal resume {}`",
                 report.case
             )))
         }
-        CaseState::Parked {
-            why: Pause::Interrupted,
-            ..
-        } => Err(CliError::new(Exit::Interrupted, "stopped as you asked").hint(resume)),
-        CaseState::Parked { why, until } => {
-            let until = until.map(|until| format!(" until {} UTC", report::stamp(until)));
-            let text = format!(
-                "parked{}, {}",
-                until.unwrap_or_default(),
-                report::pause(why)
-            );
-            let told = CliError::new(Exit::Quota, text);
-            Err(what_helps(why)
-                .into_iter()
-                .fold(told, CliError::hint)
-                .hint(resume))
-        }
-        CaseState::Open => {
-            Err(CliError::new(Exit::Internal, "the case was left open").hint(resume))
-        }
+        CaseState::Parked { why, until } => Err(ending::parked(&report.case, why, *until)),
+        CaseState::Open => Err(ending::left_open(&report.case)),
     }
 }

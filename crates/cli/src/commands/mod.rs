@@ -9,6 +9,7 @@ pub(crate) mod consensus;
 pub(crate) mod debate;
 pub(crate) mod disconnect;
 pub(crate) mod doctor;
+mod ending;
 pub(crate) mod export;
 pub(crate) mod init;
 pub(crate) mod lines;

@@ -79,7 +79,11 @@ impl<W: Write + Send> Lines<W> {
             EventKind::CaseClosed { outcome } => match outcome {
                 Outcome::Completed => "completed".to_owned(),
                 // The run that failed has told the cause.
-                Outcome::Inconclusive { class, .. } => format!("inconclusive ({class})"),
+                Outcome::Inconclusive {
+                    class: Some(class), ..
+                } => format!("inconclusive ({class})"),
+                Outcome::Inconclusive { cause, .. } => format!("inconclusive: {cause}"),
+                Outcome::Failed { open } => format!("failed, {}", words::open_findings(*open)),
             },
             EventKind::RunStarted {
                 agent,
@@ -155,6 +159,45 @@ impl<W: Write + Send> Lines<W> {
                     .map_or(effect.as_str(), String::as_str);
                 format!("done: {what}")
             }
+            EventKind::ReviewOpened {
+                change,
+                files,
+                left_out,
+                reviewers,
+                ..
+            } => {
+                let left_out = match left_out {
+                    0 => String::new(),
+                    n => format!(" ({n} left out)"),
+                };
+                let panel = reviewers.join(", ");
+                let files = words::count(*files, "file");
+                format!("reviewing {change}: {files}{left_out}, by {panel}")
+            }
+            EventKind::ReviewerHeard {
+                reviewer,
+                part,
+                parts,
+                findings,
+                problems,
+            } => {
+                let part = match parts {
+                    1 => String::new(),
+                    _ => format!(", part {part} of {parts}"),
+                };
+                let problems = problems.first().map(|first| format!("; unclear: {first}"));
+                let found = words::count(*findings, "finding");
+                format!("{reviewer}: {found}{part}{}", problems.unwrap_or_default())
+            }
+            EventKind::ReviewerMissed { reviewer, why } => format!("{reviewer} is missing: {why}"),
+            EventKind::ReviewSettled {
+                accepted,
+                disputed,
+                rejected,
+                gate,
+                ..
+            } => format!("{accepted} accepted, {disputed} disputed, {rejected} rejected: {gate}"),
+            EventKind::FindingsTracked { .. } => return None,
             EventKind::Noted { text } => text.clone(),
             EventKind::StepStarted { .. }
             | EventKind::StepFinished { .. }

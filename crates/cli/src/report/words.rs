@@ -53,7 +53,13 @@ pub(crate) fn state(state: &CaseState) -> String {
         CaseState::Open => "open".to_owned(),
         CaseState::Parked { why, .. } => format!("parked ({})", pause(why)),
         CaseState::Closed(Outcome::Completed) => "completed".to_owned(),
-        CaseState::Closed(Outcome::Inconclusive { class, .. }) => format!("inconclusive ({class})"),
+        CaseState::Closed(Outcome::Inconclusive {
+            class: Some(class), ..
+        }) => format!("inconclusive ({class})"),
+        CaseState::Closed(Outcome::Inconclusive { .. }) => "inconclusive".to_owned(),
+        CaseState::Closed(Outcome::Failed { open }) => {
+            format!("failed, {}", open_findings(*open))
+        }
     }
 }
 
@@ -106,5 +112,21 @@ mod tests {
         ] {
             assert_eq!(grouped(number), text);
         }
+    }
+}
+
+/// Returns a number with its noun.
+pub(super) fn count(number: u32, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        n => format!("{n} {noun}s"),
+    }
+}
+
+/// Returns how many findings stand in the way of a PASS.
+pub(super) fn open_findings(open: u32) -> String {
+    match open {
+        1 => "1 finding binds".to_owned(),
+        n => format!("{n} findings bind"),
     }
 }

@@ -73,11 +73,11 @@ async fn close_or_park(
         return Ok(());
     }
     match state {
-        CaseState::Closed(Outcome::Completed | Outcome::Inconclusive { .. }) => {
-            Err(StoreError::Repeated {
-                what: format!("the end of case {}", event.case),
-            })
-        }
+        CaseState::Closed(
+            Outcome::Completed | Outcome::Failed { .. } | Outcome::Inconclusive { .. },
+        ) => Err(StoreError::Repeated {
+            what: format!("the end of case {}", event.case),
+        }),
         CaseState::Open | CaseState::Parked { .. } => Err(StoreError::Refused {
             what: format!("case {} is closed and cannot wait", event.case),
         }),

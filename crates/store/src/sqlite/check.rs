@@ -196,6 +196,11 @@ fn invariant_of(kind: &EventKind) -> &'static str {
         EventKind::EffectIntended { .. } | EventKind::EffectDone { .. } => "I6",
         EventKind::ProviderParked { .. }
         | EventKind::ProviderFreed { .. }
+        | EventKind::ReviewOpened { .. }
+        | EventKind::ReviewerHeard { .. }
+        | EventKind::ReviewerMissed { .. }
+        | EventKind::ReviewSettled { .. }
+        | EventKind::FindingsTracked { .. }
         | EventKind::Noted { .. } => "derived",
     }
 }

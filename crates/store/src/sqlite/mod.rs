@@ -6,6 +6,7 @@
 mod cases;
 mod check;
 mod effects;
+mod findings;
 mod leases;
 mod ledger;
 mod projection;
@@ -31,8 +32,8 @@ use self::readers::Readers;
 use self::site::Site;
 use self::writer::Writer;
 use crate::{
-    CaseRecord, EffectState, Holder, Lease, Options, ParkedProvider, RunRecord, Store, StoreError,
-    Violation,
+    CaseRecord, EffectState, FindingRecord, Holder, Lease, Options, ParkedProvider, RunRecord,
+    Store, StoreError, Violation,
 };
 
 /// A [`Store`] in one SQLite file.
@@ -135,6 +136,10 @@ impl Store for SqliteStore {
 
     async fn effect(&self, case: &CaseId, effect: &EffectKey) -> Result<EffectState, StoreError> {
         read!(self, conn => effects::state(conn, case, effect))
+    }
+
+    async fn findings(&self) -> Result<Vec<FindingRecord>, StoreError> {
+        read!(self, conn => findings::all(conn))
     }
 
     async fn case_spend(&self, case: &CaseId) -> Result<Spend, StoreError> {

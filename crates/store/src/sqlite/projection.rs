@@ -7,11 +7,11 @@ use tribunal_core::ids::CaseId;
 use tribunal_core::time::Timestamp;
 
 use super::writer::{Tx, Write};
-use super::{cases, effects, from_column, ledger, providers, runs, steps};
+use super::{cases, effects, findings, from_column, ledger, providers, runs, steps};
 use crate::StoreError;
 
 /// The derived tables. Those that others refer to come first.
-pub(super) const TABLES: [&str; 5] = ["cases", "steps", "runs", "effects", "providers"];
+pub(super) const TABLES: [&str; 6] = ["cases", "steps", "runs", "effects", "providers", "findings"];
 
 /// How many events are read at once.
 pub(super) const PAGE: i64 = 1000;
@@ -39,7 +39,13 @@ pub(super) async fn apply(
         EventKind::EffectIntended { .. } | EventKind::EffectDone { .. } => {
             effects::apply(conn, event).await
         }
-        EventKind::RunRetried { .. } | EventKind::Noted { .. } => Ok(()),
+        EventKind::FindingsTracked { .. } => findings::apply(conn, event).await,
+        EventKind::RunRetried { .. }
+        | EventKind::ReviewOpened { .. }
+        | EventKind::ReviewerHeard { .. }
+        | EventKind::ReviewerMissed { .. }
+        | EventKind::ReviewSettled { .. }
+        | EventKind::Noted { .. } => Ok(()),
     }
 }
 
@@ -52,6 +58,7 @@ impl Write for Rebuild {
 
     async fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         const CLEAR: &str = "
+            DELETE FROM findings;
             DELETE FROM providers;
             DELETE FROM effects;
             DELETE FROM runs;

@@ -8,7 +8,10 @@ use super::site::{Patience, Site, is_busy};
 use crate::{StoreError, crashpoint, private};
 
 /// What each version adds; the position is the version before it.
-const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/sqlite/0001_ledger.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../migrations/sqlite/0001_ledger.sql"),
+    include_str!("../../migrations/sqlite/0002_findings.sql"),
+];
 
 /// The schema that this program reads and writes.
 const KNOWN: i64 = MIGRATIONS.len() as i64;

@@ -1,0 +1,62 @@
+//! How a command ends whose case did not: the sentence, the hints and the exit code.
+
+use tribunal_core::agent::ErrorClass;
+use tribunal_core::case::Pause;
+use tribunal_core::ids::CaseId;
+use tribunal_core::time::Timestamp;
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::report;
+
+/// Returns the error for a case that waits.
+pub(super) fn parked(case: &CaseId, why: &Pause, until: Option<Timestamp>) -> CliError {
+    if *why == Pause::Interrupted {
+        return CliError::new(Exit::Interrupted, "stopped as you asked").hint(resume(case));
+    }
+    let until = until.map(|until| format!(" until {} UTC", report::stamp(until)));
+    let text = format!(
+        "parked{}, {}",
+        until.unwrap_or_default(),
+        report::pause(why)
+    );
+    let told = CliError::new(Exit::Quota, text);
+    what_helps(why)
+        .into_iter()
+        .fold(told, CliError::hint)
+        .hint(resume(case))
+}
+
+/// Returns the error for a case that was left open, which nothing should do.
+pub(super) fn left_open(case: &CaseId) -> CliError {
+    CliError::new(Exit::Internal, "the case was left open").hint(resume(case))
+}
+
+fn resume(case: &CaseId) -> String {
+    format!("Go on with `tribunal resume {case}`")
+}
+
+/// Returns what a person can do about a pause that does not end by itself.
+fn what_helps(why: &Pause) -> Option<String> {
+    match why {
+        Pause::Provider {
+            provider,
+            class: ErrorClass::Auth,
+        } => Some(format!(
+            "Log in with {provider} itself, or set its key, and try again"
+        )),
+        Pause::Provider {
+            provider,
+            class: ErrorClass::Credit,
+        } => Some(format!(
+            "Add credit to the account behind {provider}, or ask another agent"
+        )),
+        Pause::Budget { cap, .. } if cap.starts_with("case") => {
+            Some("Allow more with `--set budget.per_case=USD` or in the config".to_owned())
+        }
+        Pause::Budget { .. } => {
+            Some("Allow more with `--set budget.per_day=USD` or in the config".to_owned())
+        }
+        Pause::Provider { .. } | Pause::Interrupted => None,
+    }
+}
