@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use tribunal_agents::Limits;
 use tribunal_core::finding::Label;
 use tribunal_core::ids::AgentName;
+use tribunal_core::review::coverage::Omission;
+use tribunal_core::review::gate::Obligation;
 
 use super::agent::{AgentSettings, Provider};
 use super::command::{one_or_many, one_or_many_schema};
@@ -19,7 +21,7 @@ use super::values::{Size, Span, Temperature, Usd};
 pub struct Settings {
     /// The agents that take part. Layers are merged by name; within a role the first comes first.
     pub agents: Vec<AgentSettings>,
-    /// How findings bind and how disputes about them are resolved.
+    /// Who reviews, how findings are settled and how disputes about them are resolved.
     pub review: ReviewSettings,
     /// What happens to disputes that stay open.
     pub disputes: DisputeSettings,
@@ -73,10 +75,26 @@ impl Settings {
     }
 }
 
-/// How findings bind and how disputes about them are resolved.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+/// Who reviews, how findings are settled, how they bind, and how disputes are resolved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReviewSettings {
+    /// Domains of the built-in reviewers, which read syntax trees and need no model.
+    pub builtin: Vec<Builtin>,
+    /// The numbers by which findings are settled: `tribunal` or `arena`.
+    pub policy: PolicyName,
+    /// How far reviewers debate: `contested` findings, or 1, 2 or 3 rounds about all of them.
+    pub rounds: Rounds,
+    /// Characters of code in one question; a larger change is put in parts.
+    pub part_chars: u32,
+    /// Files that are never reviewed, as patterns like those of `.gitignore`.
+    pub ignore: Vec<String>,
+    /// Reasons for which a changed file may stay unreviewed without forbidding a PASS.
+    pub may_skip: Vec<Omission>,
+    /// Largest file that is reviewed.
+    pub max_file: Size,
+    /// Most files of one change.
+    pub max_files: u32,
     /// Labels of a reviewer's recommendations.
     pub opinions: OpinionSettings,
     /// Labels of the problems a reviewer found.
@@ -87,13 +105,123 @@ pub struct ReviewSettings {
     pub judge: JudgeSettings,
 }
 
-/// Whether a finding binds the coder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Obligation {
-    /// The coder carries it out or objects.
-    Mandatory,
-    /// The coder may discard it.
-    Optional,
+impl Default for ReviewSettings {
+    fn default() -> Self {
+        Self {
+            builtin: Builtin::ALL.to_vec(),
+            policy: PolicyName::Tribunal,
+            rounds: Rounds::Contested,
+            part_chars: 160_000,
+            ignore: Vec::new(),
+            may_skip: vec![Omission::LockFile, Omission::Generated, Omission::NotCode],
+            max_file: Size(2 << 20),
+            max_files: 5_000,
+            opinions: OpinionSettings::default(),
+            issues: IssueSettings::default(),
+            on_dispute: OnDispute::default(),
+            judge: JudgeSettings::default(),
+        }
+    }
+}
+
+/// A domain of the built-in reviewers.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Builtin {
+    /// What an attacker could use.
+    Security,
+    /// What does the wrong thing.
+    Correctness,
+    /// Tests that prove nothing.
+    Tests,
+}
+
+impl Builtin {
+    /// All domains.
+    pub const ALL: [Self; 3] = [Self::Security, Self::Correctness, Self::Tests];
+}
+
+/// The numbers by which findings are settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PolicyName {
+    /// Measured on real reviews.
+    Tribunal,
+    /// The arithmetic of the debate format as it was designed.
+    Arena,
+}
+
+impl PolicyName {
+    /// Returns the word used in config and reports.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Tribunal => "tribunal",
+            Self::Arena => "arena",
+        }
+    }
+}
+
+/// How far reviewers debate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "RoundsWord", into = "RoundsWord")]
+#[schemars(with = "RoundsWord")]
+pub enum Rounds {
+    /// Up to three rounds about what is contested, when two families or more review.
+    Contested,
+    /// No debate.
+    One,
+    /// Others examine each finding.
+    Two,
+    /// And its author answers.
+    Three,
+}
+
+/// How `rounds` is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum RoundsWord {
+    Number(u8),
+    Word(String),
+}
+
+impl TryFrom<RoundsWord> for Rounds {
+    type Error = String;
+
+    fn try_from(word: RoundsWord) -> Result<Self, String> {
+        let text = match word {
+            RoundsWord::Number(number) => number.to_string(),
+            RoundsWord::Word(word) => word,
+        };
+        text.parse()
+    }
+}
+
+impl std::str::FromStr for Rounds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "contested" => Ok(Self::Contested),
+            "1" => Ok(Self::One),
+            "2" => Ok(Self::Two),
+            "3" => Ok(Self::Three),
+            _ => Err("`rounds` is `contested`, 1, 2 or 3".to_owned()),
+        }
+    }
+}
+
+impl From<Rounds> for RoundsWord {
+    fn from(rounds: Rounds) -> Self {
+        match rounds {
+            Rounds::Contested => Self::Word("contested".to_owned()),
+            Rounds::One => Self::Number(1),
+            Rounds::Two => Self::Number(2),
+            Rounds::Three => Self::Number(3),
+        }
+    }
 }
 
 impl ReviewSettings {
@@ -108,6 +236,13 @@ impl ReviewSettings {
         } else {
             Obligation::Mandatory
         }
+    }
+
+    /// Returns the labels that bind the coder.
+    #[must_use]
+    pub fn mandatory_labels(&self) -> Vec<Label> {
+        let binds = |label: &Label| self.obligation(*label) == Obligation::Mandatory;
+        Label::ALL.into_iter().filter(binds).collect()
     }
 }
 

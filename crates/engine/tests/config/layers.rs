@@ -3,9 +3,8 @@
 use tribunal_agents::spec::Cli;
 use tribunal_core::agent::Role;
 use tribunal_core::finding::Label;
-use tribunal_engine::config::{
-    Layer, Obligation, Provider, Reach, Recourse, Settings, Size, Span, StaleAlert,
-};
+use tribunal_core::review::gate::Obligation;
+use tribunal_engine::config::{Layer, Provider, Reach, Recourse, Settings, Size, Span, StaleAlert};
 
 use super::World;
 
