@@ -1,6 +1,7 @@
 //! The consensus as JSON, in the field names of the debate format, with schema version and trace.
 
 mod lists;
+mod reasons;
 mod statistics;
 mod words;
 

@@ -15,6 +15,11 @@ pub(super) fn fullest(finding: &Finding) -> &str {
 
 /// Returns why a group was decided as it was.
 pub(super) fn notes(group: &Group) -> String {
+    sentences(group).join(" ")
+}
+
+/// Returns why a group was decided as it was, sentence by sentence.
+pub(super) fn sentences(group: &Group) -> Vec<String> {
     let mut sentences = vec![match (group.kind, group.agreement) {
         (Kind::Agreed, Agreement::Unanimous) => "All families of the panel agree.".to_owned(),
         (Kind::Agreed, _) => format!("{} families agree.", group.voices),
@@ -22,7 +27,7 @@ pub(super) fn notes(group: &Group) -> String {
         (Kind::Unique, _) => "One family alone reports it here.".to_owned(),
     }];
     sentences.extend(group.notes.iter().map(|note| sentence(note, group)));
-    sentences.join(" ")
+    sentences
 }
 
 fn subject(about: Conflict) -> &'static str {
