@@ -3,6 +3,12 @@
 mod human;
 mod jsonl;
 mod progress;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the review command is about to call it"
+)]
+pub(crate) mod review;
 mod words;
 
 pub(crate) use human::{Lines, stamp};

@@ -1,0 +1,212 @@
+//! What printers say in the same words: who, how sure, how it stands, what was left out.
+
+use std::collections::BTreeMap;
+
+use tribunal_core::consensus::{TraceLine, Verdict};
+use tribunal_core::review::coverage::{Coverage, LeftOut, Omission};
+use tribunal_core::review::gate::{Gate, Obligation};
+use tribunal_core::review::report::{
+    ReviewReport, ReviewedFinding, ReviewerState, ReviewerSummary, Standing, Voice,
+};
+
+use super::shown::{NAME, one_line};
+use crate::report::words;
+
+/// Returns the findings of one verdict, in their order.
+pub(super) fn of(
+    report: &ReviewReport,
+    verdict: Verdict,
+) -> impl Iterator<Item = &ReviewedFinding> {
+    let wanted = move |finding: &&ReviewedFinding| finding.verdict == verdict;
+    report.findings.iter().filter(wanted)
+}
+
+/// Tells whether `finding` is one of those behind a FAIL.
+pub(super) fn fails(report: &ReviewReport, finding: &ReviewedFinding) -> bool {
+    finding.verdict == Verdict::Accepted && report.binds(finding)
+}
+
+/// Returns a number with its noun: `1 file`, `2 files`.
+pub(super) fn count(number: usize, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        n => format!("{n} {noun}s"),
+    }
+}
+
+/// Returns the gate in one sentence without a full stop.
+pub(super) fn gate(report: &ReviewReport) -> String {
+    match &report.gate {
+        Gate::Pass => "everything was reviewed and nothing that binds is open".to_owned(),
+        Gate::Fail { open: 1 } => "1 finding binds".to_owned(),
+        Gate::Fail { open } => format!("{open} findings bind"),
+        Gate::Inconclusive { causes } => {
+            let causes: Vec<String> = causes.iter().map(|cause| one_line(cause, NAME)).collect();
+            causes.join("; ")
+        }
+    }
+}
+
+/// Returns how many findings ended in which list, and how many files were seen.
+pub(super) fn tally(report: &ReviewReport) -> String {
+    let number = |verdict| of(report, verdict).count();
+    let left_out = match report.coverage.left_out.len() {
+        0 => String::new(),
+        n => format!(", {n} left out"),
+    };
+    format!(
+        "{} accepted, {} disputed, {} rejected; {} reviewed{left_out}",
+        number(Verdict::Accepted),
+        number(Verdict::Disputed),
+        number(Verdict::Rejected),
+        count(report.coverage.reviewed.len(), "file"),
+    )
+}
+
+/// Returns a reviewer with its family and what it stated: `ann (anthropic, high 85)`.
+pub(super) fn voice(voice: &Voice) -> String {
+    let severity = voice.severity.map(|severity| severity.to_string());
+    let confidence = voice.confidence.map(|confidence| confidence.to_string());
+    let stated: Vec<String> = [severity, confidence].into_iter().flatten().collect();
+    let family = one_line(&voice.family, NAME);
+    let parts = [family, stated.join(" ")];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    match parts.as_slice() {
+        [] => one_line(&voice.reviewer, NAME),
+        parts => format!("{} ({})", one_line(&voice.reviewer, NAME), parts.join(", ")),
+    }
+}
+
+/// Returns everybody who reported a finding.
+pub(super) fn voices(finding: &ReviewedFinding) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for words in finding.voices.iter().map(voice) {
+        if !said.contains(&words) {
+            said.push(words);
+        }
+    }
+    match said.as_slice() {
+        [] => "nobody".to_owned(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// Returns why a citation does not fully hold, for each reviewer of whom that is known.
+pub(super) fn doubts(finding: &ReviewedFinding) -> Vec<String> {
+    let doubted = finding
+        .voices
+        .iter()
+        .filter(|voice| !voice.doubts.is_empty());
+    doubted
+        .map(|voice| {
+            let doubts: Vec<String> = voice.doubts.iter().map(|one| one_line(one, NAME)).collect();
+            format!("{}: {}", one_line(&voice.reviewer, NAME), doubts.join("; "))
+        })
+        .collect()
+}
+
+/// Returns a calculation as a sum: `85 highest original + 10 agreement = 95`.
+pub(super) fn calculation(trace: &[TraceLine]) -> String {
+    let mut text = String::new();
+    let mut sum = 0_i32;
+    for (index, line) in trace.iter().enumerate() {
+        sum = sum.saturating_add(line.amount);
+        let words = one_line(line.step.words(), NAME);
+        let sign = match (index, line.amount < 0) {
+            (0, true) => "-",
+            (0, false) => "",
+            (_, true) => " - ",
+            (_, false) => " + ",
+        };
+        text.push_str(&format!("{sign}{} {words}", line.amount.unsigned_abs()));
+    }
+    text + &format!(" = {sum}")
+}
+
+/// Returns how a finding stands: whether it binds, and what became of it before.
+pub(super) fn standing(report: &ReviewReport, finding: &ReviewedFinding) -> String {
+    let before = match finding.standing {
+        Standing::New => "new",
+        Standing::Open => "open since an earlier review",
+        Standing::Answered => "answered by the coder",
+        Standing::Contested => "under dispute",
+        Standing::Upheld => "upheld by a ruling",
+        Standing::Dismissed => "dismissed before, so it does not count",
+        Standing::Fixed => "fixed",
+        Standing::Regressed => "was fixed and is back",
+    };
+    let obligation = match finding.obligation {
+        _ if fails(report, finding) => "binds",
+        _ if report.binds(finding) => "would bind",
+        Obligation::Mandatory => "mandatory",
+        Obligation::Optional => "optional",
+    };
+    let not_counted = match finding.standing {
+        Standing::Dismissed => "",
+        _ if finding.counts || finding.verdict == Verdict::Rejected => "",
+        _ => ", does not count for the gate",
+    };
+    format!("{obligation}, {before}{not_counted}")
+}
+
+/// Returns what came from a reviewer, in a word and, where something went wrong, a sentence.
+pub(super) fn state(reviewer: &ReviewerSummary) -> (&'static str, String) {
+    match &reviewer.state {
+        ReviewerState::Answered => ("answered", String::new()),
+        ReviewerState::Idle => ("idle", "nothing that it reads".to_owned()),
+        ReviewerState::Missing { class, why } => {
+            let class = class.map(|class| class.as_str().replace('_', " "));
+            let why = one_line(why, NAME);
+            let words = match (class, why.is_empty()) {
+                (Some(class), true) => class,
+                (Some(class), false) => format!("{why} ({class})"),
+                (None, _) => why,
+            };
+            ("missing", words)
+        }
+    }
+}
+
+/// Returns time, tokens and cost of a reviewer.
+pub(super) fn effort(reviewer: &ReviewerSummary) -> [String; 3] {
+    [
+        words::duration(reviewer.elapsed_ms),
+        words::tokens(reviewer.usage),
+        words::cost(reviewer.cost),
+    ]
+}
+
+/// Returns up to `most` of the files that nobody saw, by reason, and how many more there are.
+/// A reason with many files does not push out the others.
+pub(super) fn left_out(
+    coverage: &Coverage,
+    most: usize,
+) -> (Vec<(Omission, Vec<&LeftOut>)>, usize) {
+    let mut by_reason: BTreeMap<Omission, Vec<&LeftOut>> = BTreeMap::new();
+    for file in &coverage.left_out {
+        by_reason.entry(file.why).or_default().push(file);
+    }
+    let mut share = most;
+    let shown = |share: usize| {
+        let lengths = by_reason.values().map(|files| files.len().min(share));
+        lengths.sum::<usize>()
+    };
+    while share > 1 && shown(share) > most {
+        share -= 1;
+    }
+    let more = coverage.left_out.len() - shown(share);
+    for files in by_reason.values_mut() {
+        files.truncate(share);
+    }
+    (by_reason.into_iter().collect(), more)
+}
+
+/// Returns the path of a file that nobody saw, with what else is known of it.
+pub(super) fn left_out_file(file: &LeftOut) -> String {
+    let path = one_line(&file.path, NAME);
+    match one_line(&file.detail, NAME) {
+        detail if detail.is_empty() => path,
+        detail => format!("{path} ({detail})"),
+    }
+}

@@ -1,0 +1,269 @@
+//! A review in Markdown: for comments on pull requests and step summaries.
+
+mod escape;
+
+use tribunal_core::consensus::Verdict;
+use tribunal_core::review::gate::Gate;
+use tribunal_core::review::report::{ReviewReport, ReviewedFinding};
+
+use escape::{cell_code, inline, paragraphs};
+
+pub(super) use escape::{code, rich};
+
+use super::shown::{NAME, PROSE, TITLE, one_line, prose};
+use super::{Options, facts, frame};
+use crate::report::words;
+
+/// A comment may have 65,536 characters; beyond this many, findings are only listed.
+const MOST: usize = 55_000;
+
+/// How many files are named that nobody saw.
+const NAMED: usize = 10;
+
+/// Returns the whole review.
+pub(super) fn render(report: &ReviewReport, options: &Options) -> String {
+    let mut out = head(report);
+    out.push_str(&table(report));
+    for (verdict, heading) in [
+        (Verdict::Accepted, "Accepted"),
+        (Verdict::Disputed, "Disputed"),
+        (Verdict::Rejected, "Rejected"),
+    ] {
+        let findings: Vec<_> = facts::of(report, verdict).collect();
+        if findings.is_empty() {
+            continue;
+        }
+        out.push_str(&format!("### {heading} ({})\n\n", findings.len()));
+        for finding in findings {
+            if verdict == Verdict::Rejected && !options.details {
+                out.push_str(&rejected(finding));
+            } else {
+                let whole = folded(report, finding);
+                if out.len() + whole.len() > MOST {
+                    out.push_str(&format!("- {}\n", headline(finding)));
+                } else {
+                    out.push_str(&whole);
+                }
+            }
+        }
+        if !out.ends_with("\n\n") {
+            out.push('\n');
+        }
+    }
+    out.push_str(&reviewers(report));
+    out.push_str(&coverage(report, options));
+    out.push_str(&endnotes(report));
+    out
+}
+
+/// Returns gate and summary.
+pub(super) fn head(report: &ReviewReport) -> String {
+    let sign = match report.gate {
+        Gate::Pass => "✅",
+        Gate::Fail { .. } => "❌",
+        Gate::Inconclusive { .. } => "⚠️",
+    };
+    let mut out = format!("## {sign} Tribunal: {}\n\n", report.gate);
+    match &report.gate {
+        Gate::Inconclusive { causes } => {
+            out.push_str("Nothing that binds was found, but that is not enough to approve:\n\n");
+            for cause in causes {
+                out.push_str(&format!("- {}\n", rich(&one_line(cause, NAME))));
+            }
+            out.push('\n');
+        }
+        _ => out.push_str(&format!("**{}.**\n\n", capital(&facts::gate(report)))),
+    }
+    let title = code(&one_line(&report.change.title, NAME));
+    out.push_str(&format!("Review of {title}: {}.\n\n", facts::tally(report)));
+    out
+}
+
+/// Returns the findings that stand or are open, a row each.
+fn table(report: &ReviewReport) -> String {
+    let open = |finding: &&ReviewedFinding| finding.verdict != Verdict::Rejected;
+    let findings: Vec<_> = report.findings.iter().filter(open).collect();
+    if findings.is_empty() {
+        return String::new();
+    }
+    let mut out =
+        "| | Severity | Confidence | Finding | Where |\n|---|---|--:|---|---|\n".to_owned();
+    for finding in findings {
+        let mark = match finding.verdict {
+            _ if facts::fails(report, finding) => "❌ binds",
+            Verdict::Disputed => "⚠️ disputed",
+            _ if !finding.counts => "does not count",
+            _ => "",
+        };
+        out.push_str(&format!(
+            "| {mark} | {} | {} | {} | {} |\n",
+            finding.severity,
+            finding.confidence,
+            inline(&one_line(&finding.title, 120)),
+            cell_code(&one_line(&finding.location.to_string(), NAME)),
+        ));
+    }
+    out + "\n"
+}
+
+fn headline(finding: &ReviewedFinding) -> String {
+    format!(
+        "**{} {}** {} {}",
+        finding.severity,
+        finding.confidence,
+        rich(&one_line(&finding.title, TITLE)),
+        code(&one_line(&finding.location.to_string(), NAME)),
+    )
+}
+
+fn rejected(finding: &ReviewedFinding) -> String {
+    let why: Vec<String> = finding
+        .reasons
+        .iter()
+        .map(|why| one_line(why, NAME))
+        .collect();
+    format!("- {}: {}\n", headline(finding), rich(&why.join(" ")))
+}
+
+/// Returns a finding that opens at a click; one that binds is open already.
+fn folded(report: &ReviewReport, finding: &ReviewedFinding) -> String {
+    let open = if facts::fails(report, finding) {
+        " open"
+    } else {
+        ""
+    };
+    format!(
+        "<details{open}><summary><b>{} {}</b> {} <code>{}</code></summary>\n\n{}\n</details>\n\n",
+        finding.severity,
+        finding.confidence,
+        escape::inside_html(&one_line(&finding.title, TITLE)),
+        escape::inside_html(&one_line(&finding.location.to_string(), NAME)),
+        body(report, finding)
+    )
+}
+
+/// Returns all that is known of a finding, without its headline.
+pub(super) fn body(report: &ReviewReport, finding: &ReviewedFinding) -> String {
+    let mut out = String::new();
+    if !finding.frame.is_empty() {
+        out.push_str(&escape::fenced(&frame::plain(&finding.frame)));
+        out.push_str("\n\n");
+    }
+    if !finding.description.trim().is_empty() {
+        out.push_str(&paragraphs(&finding.description));
+        out.push_str("\n\n");
+    }
+    for (name, text) in fields(finding) {
+        if !text.is_empty() {
+            out.push_str(&format!("**{name}:** {text}\n\n"));
+        }
+    }
+    let id = code(&one_line(&finding.id, NAME));
+    out.push_str(&format!(
+        "<sub>{id}, {}, {}; confidence: {}</sub>\n",
+        finding.category,
+        facts::standing(report, finding),
+        inline(&facts::calculation(&finding.trace))
+    ));
+    out
+}
+
+fn fields(finding: &ReviewedFinding) -> Vec<(&'static str, String)> {
+    let mut fields = vec![
+        ("Trigger", paragraphs(&finding.trigger)),
+        ("Fix", paragraphs(&finding.suggestion)),
+        ("Said by", inline(&facts::voices(finding))),
+    ];
+    for dissent in &finding.dissent {
+        let (who, says) = (
+            one_line(&dissent.reviewer, NAME),
+            one_line(&dissent.says, PROSE),
+        );
+        fields.push(("Dissent", rich(&format!("{who}: {says}"))));
+    }
+    for doubt in facts::doubts(finding) {
+        fields.push(("Doubt", rich(&doubt)));
+    }
+    if finding.verdict != Verdict::Accepted {
+        fields.push(("Open", paragraphs(&finding.reasons.join("\n"))));
+        fields.push(("Settled by", paragraphs(&prose(&finding.reversal))));
+    }
+    fields
+}
+
+fn reviewers(report: &ReviewReport) -> String {
+    let mut out = String::from(
+        "<details><summary>Reviewers</summary>\n\n\
+         | Reviewer | Family | State | Findings | Time | Tokens | Cost |\n\
+         |---|---|---|--:|--:|--:|--:|\n",
+    );
+    for reviewer in &report.reviewers {
+        let (state, why) = facts::state(reviewer);
+        let state = if why.is_empty() {
+            state.to_owned()
+        } else {
+            format!("**{state}**: {}", inline(&why))
+        };
+        let [time, tokens, cost] = facts::effort(reviewer);
+        out.push_str(&format!(
+            "| {} | {} | {state} | {} | {time} | {} | {} |\n",
+            inline(&one_line(&reviewer.name, NAME)),
+            inline(&one_line(&reviewer.family, NAME)),
+            reviewer.findings,
+            tokens.trim_end_matches(" tokens"),
+            inline(cost.trim_start_matches("cost "))
+        ));
+    }
+    let (tokens, cost) = (words::tokens(report.usage), words::cost(report.cost));
+    out + &format!("\nIn all: {tokens}, {}.\n\n</details>\n\n", inline(&cost))
+}
+
+fn coverage(report: &ReviewReport, options: &Options) -> String {
+    if report.coverage.left_out.is_empty() {
+        return String::new();
+    }
+    let total = facts::count(report.coverage.left_out.len(), "file");
+    let mut out = format!("<details><summary>Not reviewed: {total}</summary>\n\n");
+    let most = if options.details { 500 } else { NAMED };
+    let (listed, more) = facts::left_out(&report.coverage, most);
+    for (why, files) in listed {
+        for file in files {
+            let path = code(&one_line(&file.path, NAME));
+            let detail = match one_line(&file.detail, NAME) {
+                detail if detail.is_empty() => String::new(),
+                detail => format!(" ({})", inline(&detail)),
+            };
+            out.push_str(&format!("- {path}: {why}{detail}\n"));
+        }
+    }
+    if more > 0 {
+        out.push_str(&format!("- and {more} more\n"));
+    }
+    out + "\n</details>\n\n"
+}
+
+fn endnotes(report: &ReviewReport) -> String {
+    let mut out = String::new();
+    if !report.fixed.is_empty() {
+        out.push_str("**Fixed since the last review:**\n\n");
+        for fixed in &report.fixed {
+            let title = rich(&one_line(&fixed.title, TITLE));
+            let place = code(&one_line(&fixed.location.to_string(), NAME));
+            out.push_str(&format!("- {title} {place}\n"));
+        }
+        out.push('\n');
+    }
+    for note in &report.notes {
+        out.push_str(&format!("> {}\n\n", rich(&one_line(note, PROSE))));
+    }
+    let (case, policy) = (&report.case, inline(&one_line(&report.policy, NAME)));
+    out + &format!("<sub>Tribunal, case {case}, policy {policy}</sub>\n")
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(first) => first.to_uppercase().collect::<String>() + chars.as_str(),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,153 @@
+//! One finding as a result of SARIF.
+
+use serde_json::{Value, json};
+use tribunal_core::consensus::Verdict;
+use tribunal_core::finding::Category;
+use tribunal_core::review::report::{FrameLine, ReviewReport, ReviewedFinding, Standing, Voice};
+use tribunal_core::scale::Severity;
+
+use super::super::facts;
+use super::super::shown::{NAME, PROSE, TITLE, one_line, prose, shown};
+use super::{rule_id, uri};
+
+/// Returns the result.
+pub(super) fn of(report: &ReviewReport, finding: &ReviewedFinding) -> Value {
+    // A result that is no plain failure has no level, by the standard.
+    let (kind, level) = match (finding.verdict, finding.severity) {
+        (Verdict::Accepted, Severity::Critical | Severity::High) => ("fail", "error"),
+        (Verdict::Accepted, Severity::Medium) => ("fail", "warning"),
+        (Verdict::Accepted, Severity::Low) => ("fail", "note"),
+        (Verdict::Disputed, _) => ("review", "none"),
+        (Verdict::Rejected, _) => ("informational", "none"),
+    };
+    let rule = Category::ALL
+        .into_iter()
+        .position(|one| one == finding.category);
+    let mut result = json!({
+        "ruleId": rule_id(finding.category),
+        "ruleIndex": rule,
+        "kind": kind,
+        "level": level,
+        "message": { "text": message(finding) },
+        "partialFingerprints": { "tribunal/v1": shown(&finding.fingerprint) },
+        "rank": finding.confidence.get(),
+        "baselineState": match finding.standing {
+            Standing::New | Standing::Regressed => "new",
+            _ => "unchanged",
+        },
+        "suppressions": suppressions(finding),
+        "properties": properties(report, finding),
+    });
+    if !finding.location.file.is_empty() {
+        result["locations"] = json!([location(finding)]);
+    }
+    result
+}
+
+/// Returns the whole message. A bracket before a parenthesis would make a link of it.
+fn message(finding: &ReviewedFinding) -> String {
+    let mut text = one_line(&finding.title, TITLE);
+    if text.is_empty() {
+        text = format!("{} finding without a title", finding.category);
+    }
+    for (name, part) in [
+        ("", &finding.description),
+        ("Trigger: ", &finding.trigger),
+        ("Fix: ", &finding.suggestion),
+    ] {
+        if !part.trim().is_empty() {
+            text.push_str(&format!("\n\n{name}{}", prose(part)));
+        }
+    }
+    text.push_str(&format!("\n\nSaid by {}.", facts::voices(finding)));
+    text.replace("](", "] (")
+}
+
+fn location(finding: &ReviewedFinding) -> Value {
+    let mut physical = json!({ "artifactLocation": { "uri": uri(&finding.location.file) } });
+    if let Some((first, last)) = finding.location.lines() {
+        // Lines count from 1, whatever a reviewer says.
+        physical["region"] = json!({ "startLine": first.max(1), "endLine": last.max(1) });
+        let marked = finding.frame.iter().filter(|line| line.marked);
+        let quoted = snippet(marked);
+        if !quoted.is_empty() {
+            physical["region"]["snippet"] = json!({ "text": quoted });
+        }
+        if let [start, .., end] = finding.frame.as_slice() {
+            physical["contextRegion"] = json!({
+                "startLine": start.number.max(1),
+                "endLine": end.number.max(1),
+                "snippet": { "text": snippet(finding.frame.iter()) },
+            });
+        }
+    }
+    let mut location = json!({ "physicalLocation": physical });
+    if let Some(function) = &finding.location.function {
+        location["logicalLocations"] =
+            json!([{ "name": one_line(function, NAME), "kind": "function" }]);
+    }
+    location
+}
+
+fn snippet<'a>(lines: impl Iterator<Item = &'a FrameLine>) -> String {
+    let lines: Vec<_> = lines.map(|line| shown(&line.text)).collect();
+    lines.join("\n")
+}
+
+/// Returns who set a finding aside. An empty list says that nobody did.
+fn suppressions(finding: &ReviewedFinding) -> Value {
+    if finding.standing != Standing::Dismissed {
+        return json!([]);
+    }
+    let why: Vec<String> = finding
+        .reasons
+        .iter()
+        .map(|why| one_line(why, PROSE))
+        .collect();
+    let why = if why.is_empty() {
+        "A ruling dismissed it.".to_owned()
+    } else {
+        why.join(" ")
+    };
+    json!([{ "kind": "external", "status": "accepted", "justification": why }])
+}
+
+fn properties(report: &ReviewReport, finding: &ReviewedFinding) -> Value {
+    let voices: Vec<Value> = finding.voices.iter().map(voice).collect();
+    let dissent: Vec<Value> = finding
+        .dissent
+        .iter()
+        .map(|one| json!({ "reviewer": shown(&one.reviewer), "says": shown(&one.says) }))
+        .collect();
+    json!({
+        "id": shown(&finding.id),
+        "verdict": finding.verdict,
+        "standing": finding.standing,
+        "severity": finding.severity,
+        "label": finding.label,
+        "obligation": finding.obligation,
+        "binds": report.binds(finding),
+        "counts": finding.counts,
+        "agreement": finding.agreement,
+        "inDiff": finding.in_diff,
+        "voices": voices,
+        "dissent": dissent,
+        "trace": finding.trace,
+        "calculation": facts::calculation(&finding.trace),
+        "reasons": finding.reasons.iter().map(|why| shown(why)).collect::<Vec<_>>(),
+        "reversal": shown(&finding.reversal),
+    })
+}
+
+fn voice(voice: &Voice) -> Value {
+    json!({
+        "reviewer": shown(&voice.reviewer),
+        "family": shown(&voice.family),
+        "id": shown(&voice.id),
+        "title": shown(&voice.title),
+        "severity": voice.severity,
+        "confidence": voice.confidence,
+        "grounding": voice.grounding,
+        "doubts": voice.doubts.iter().map(|doubt| shown(doubt)).collect::<Vec<_>>(),
+    })
+}
