@@ -1,51 +1,75 @@
 //! Time and memory of the consensus on generated findings, against a bare grouping of the same.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use nix::time::{ClockId, clock_gettime};
 use tribunal_core::consensus::{Input, Policy, settle};
 use tribunal_core::finding::{Category, Finding, Location};
 use tribunal_core::scale::{Confidence, Severity};
 
+const USAGE: &str =
+    "usage: bench [--policy P] [--texts KIND] [--most FINDINGS] [--runs N] [--warm]";
 const FILES: u64 = 1_000;
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
-const RUNS: usize = 3;
+/// So many findings are settled at each size at least, and so often: the best run counts.
+const LEAST_FINDINGS: usize = 300_000;
+const LEAST_RUNS: usize = 3;
+
+/// What the findings of a run say.
+#[derive(Clone, Copy, PartialEq)]
+enum Texts {
+    /// Few share more than common words.
+    Mixed,
+    /// All say the same, word for word, at different places.
+    Identical,
+    /// All say the same but for one word of their own.
+    Near,
+    /// As mixed, and one of them has ten megabytes.
+    Huge,
+}
+
+struct Options {
+    policy: Policy,
+    most: usize,
+    texts: Texts,
+    runs: Option<usize>,
+    /// Whether the caches may still hold the findings.
+    warm: bool,
+}
 
 pub fn run(arguments: &[String]) -> Result<(), String> {
-    let (name, most) = match arguments {
-        [] => ("arena", usize::MAX),
-        [flag, name] if flag == "--policy" => (name.as_str(), usize::MAX),
-        [flag, name, at_most] if flag == "--policy" => (
-            name.as_str(),
-            at_most
-                .parse()
-                .map_err(|_| "a number of findings".to_owned())?,
-        ),
-        _ => return Err("usage: bench [--policy P [MOST FINDINGS]]".to_owned()),
-    };
-    let policy = Policy::preset(name).map_err(|error| error.to_string())?;
-    println!("policy {name}, {FILES} files, processor time, best of {RUNS}");
+    let options = options(arguments)?;
+    println!(
+        "policy {}, {FILES} files, processor time, best of several runs",
+        options.policy.name
+    );
     println!(
         "{:>10}{:>12}{:>12}{:>12}{:>9}{:>9}{:>11}",
         "findings", "settle", "each", "bare", "ratio", "growth", "peak MB"
     );
     let mut before: Option<Duration> = None;
-    for size in SIZES.into_iter().filter(|size| *size <= most) {
+    for size in SIZES.into_iter().filter(|size| *size <= options.most) {
         let (mut settled, mut bare) = (Duration::MAX, Duration::MAX);
-        for _ in 0..RUNS {
-            let findings = generate(size);
+        let runs = options
+            .runs
+            .unwrap_or((LEAST_FINDINGS / size).max(LEAST_RUNS));
+        for _ in 0..runs {
+            let findings = generate(size, options.texts);
+            empty_caches(&options);
             bare = bare.min(timed(|| group_bare(&findings)));
+            empty_caches(&options);
             let input = Input {
                 findings,
                 ..Input::default()
             };
-            settled = settled.min(timed(|| settle(input, &policy)));
+            settled = settled.min(timed(|| settle(input, &options.policy)));
         }
         let ratio = settled.as_secs_f64() / bare.as_secs_f64();
         let growth = before.map_or(String::new(), |before| {
             format!("{:.1}x", settled.as_secs_f64() / before.as_secs_f64())
         });
         println!(
-            "{size:>10}{:>10.0}ms{:>10.0}ns{:>10.0}ms{ratio:>8.2}x{growth:>9}{:>11}",
+            "{size:>10}{:>10.1}ms{:>10.0}ns{:>10.1}ms{ratio:>8.2}x{growth:>9}{:>11}",
             settled.as_secs_f64() * 1e3,
             settled.as_secs_f64() * 1e9 / size as f64,
             bare.as_secs_f64() * 1e3,
@@ -56,25 +80,70 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     Ok(())
 }
 
+fn options(arguments: &[String]) -> Result<Options, String> {
+    let mut options = Options {
+        policy: Policy::arena(),
+        most: usize::MAX,
+        texts: Texts::Mixed,
+        runs: None,
+        warm: false,
+    };
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        if argument == "--warm" {
+            options.warm = true;
+            continue;
+        }
+        let value = rest.next().ok_or(format!("{argument} needs a value"))?;
+        let number = || {
+            value
+                .parse::<usize>()
+                .map_err(|_| format!("{argument} needs a number"))
+        };
+        match argument.as_str() {
+            "--policy" => {
+                options.policy = Policy::preset(value).map_err(|error| error.to_string())?;
+            }
+            "--most" => options.most = number()?,
+            "--runs" => options.runs = Some(number()?),
+            "--texts" => {
+                options.texts = match value.as_str() {
+                    "mixed" => Texts::Mixed,
+                    "identical" => Texts::Identical,
+                    "near" => Texts::Near,
+                    "huge" => Texts::Huge,
+                    _ => return Err("--texts mixed, identical, near or huge".to_owned()),
+                }
+            }
+            _ => return Err(USAGE.to_owned()),
+        }
+    }
+    Ok(options)
+}
+
 /// Returns the time that `work` spends on a processor, so that a busy machine measures the same.
 fn timed<T>(work: impl FnOnce() -> T) -> Duration {
-    let (start, clock) = (processor_time(), Instant::now());
+    let start = processor_time();
     let result = work();
-    let elapsed = match (start, processor_time()) {
-        // The kernel counts in ticks; what is shorter than a few of them goes by the clock.
-        (Some(start), Some(end)) if end.saturating_sub(start) > Duration::from_millis(20) => {
-            end.saturating_sub(start)
-        }
-        _ => clock.elapsed(),
-    };
+    let elapsed = processor_time().saturating_sub(start);
     drop(result);
     elapsed
 }
 
-fn processor_time() -> Option<Duration> {
-    let status = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    let nanoseconds = status.split_whitespace().next()?.parse().ok()?;
-    Some(Duration::from_nanos(nanoseconds))
+fn processor_time() -> Duration {
+    let now = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID);
+    now.expect("every thread has a clock").into()
+}
+
+/// Fills the caches with something else. A review arrives once, so nothing of it is there yet; and
+/// small reviews would otherwise be measured in the caches and large ones in memory.
+fn empty_caches(options: &Options) {
+    if options.warm {
+        return;
+    }
+    static OTHER: std::sync::OnceLock<Vec<u64>> = std::sync::OnceLock::new();
+    let other = OTHER.get_or_init(|| (0..8 << 20).collect());
+    std::hint::black_box(other.iter().step_by(8).sum::<u64>());
 }
 
 /// Sorts by file and line, then sweeps once: what any grouping must do at least.
@@ -104,9 +173,24 @@ fn group_bare(findings: &[Finding]) -> Vec<Vec<u32>> {
 }
 
 /// Returns findings in no order, the same ones on every call.
-fn generate(size: usize) -> Vec<Finding> {
+fn generate(size: usize, texts: Texts) -> Vec<Finding> {
     let mut random = Random(42);
-    (0..size).map(|index| finding(&mut random, index)).collect()
+    let mut findings: Vec<Finding> = (0..size).map(|index| finding(&mut random, index)).collect();
+    for (index, finding) in findings.iter_mut().enumerate() {
+        match texts {
+            Texts::Mixed | Texts::Huge => continue,
+            Texts::Identical => finding.title = "session token is never checked".to_owned(),
+            Texts::Near => {
+                finding.title = format!("session token is never checked by caller{index}")
+            }
+        }
+        "When the header is empty, the cache keeps the old cursor and the next call fails."
+            .clone_into(&mut finding.description);
+    }
+    if texts == Texts::Huge {
+        findings[0].description = findings[0].description.repeat((10 << 20) / 100);
+    }
+    findings
 }
 
 fn finding(random: &mut Random, index: usize) -> Finding {

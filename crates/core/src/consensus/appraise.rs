@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::Docket;
 use super::normalize::Claim;
-use super::phrases::Phrases;
+use super::phrases::{Lexicon, count};
 use super::policy::{AppraisalRules, Policy};
 use super::record::{Record, Reliability};
 use super::similar::log2_thousandths;
@@ -38,7 +38,7 @@ fn steps() -> [Step; SIGNALS] {
 }
 
 /// Moves the standing of every claim by what its evidence says.
-pub(super) fn appraise(claims: &mut [Claim], policy: &Policy, record: Option<&Record>) {
+pub(super) fn appraise(claims: &mut [Claim<'_>], policy: &Policy, record: Option<&Record>) {
     let Some(rules) = &policy.appraisal else {
         return;
     };
@@ -89,10 +89,15 @@ fn crowding(rules: &AppraisalRules, findings: usize) -> i32 {
     i32::try_from(amount.clamp(-most, most)).unwrap_or(0)
 }
 
-fn signals(claim: &Claim, rules: &AppraisalRules, list_length: u32, review: &Whole<'_>) -> Signals {
+fn signals(
+    claim: &Claim<'_>,
+    rules: &AppraisalRules,
+    list_length: u32,
+    review: &Whole<'_>,
+) -> Signals {
     let finding = &claim.finding;
-    let has =
-        |phrases: &Phrases| phrases.are_in(&finding.description) || phrases.are_in(&finding.title);
+    let words = WORDS.sets_in(&finding.description) | WORDS.sets_in(&finding.title);
+    let has = |set: u8| words & 1 << set != 0;
     let when = |holds: bool, amount: i32| if holds { amount } else { 0 };
     let grounding = match finding.grounding {
         Grounding::Unchecked => 0,
@@ -113,11 +118,11 @@ fn signals(claim: &Claim, rules: &AppraisalRules, list_length: u32, review: &Who
     [
         (review.default - claim.stated) * (100 - rules.trust_stated) / 100,
         grounding,
-        when(has(&CONCURRENCY), rules.concurrency),
-        when(has(&CONTRADICTIONS), rules.contradiction),
-        when(has(&CONSEQUENCES), rules.consequence),
+        when(has(0), rules.concurrency),
+        when(has(1), rules.contradiction),
+        when(has(2), rules.consequence),
         when(names_code(&finding.description), rules.names_code),
-        when(has(&HOUSEKEEPING), rules.housekeeping),
+        when(has(3), rules.housekeeping),
         when(brief, rules.brief),
         when(finding.location.file.is_empty(), rules.unlocated),
         verbosity,
@@ -127,7 +132,7 @@ fn signals(claim: &Claim, rules: &AppraisalRules, list_length: u32, review: &Who
     .map(|amount| i8::try_from(amount.clamp(-100, 100)).unwrap_or(0))
 }
 
-static CONCURRENCY: Phrases = Phrases::new(&[
+const CONCURRENCY: &[&str] = &[
     "concurren",
     "data race",
     "deadlock",
@@ -135,9 +140,9 @@ static CONCURRENCY: Phrases = Phrases::new(&[
     "race condition",
     "racy",
     "thread-safe",
-]);
+];
 
-static CONTRADICTIONS: Phrases = Phrases::new(&[
+const CONTRADICTIONS: &[&str] = &[
     "always",
     "bypass",
     "contradict",
@@ -148,11 +153,11 @@ static CONTRADICTIONS: Phrases = Phrases::new(&[
     "never",
     "opposite",
     "wrong",
-]);
+];
 
-static CONSEQUENCES: Phrases = Phrases::new(&["nil", "null", "overwrit", "undefined", "will "]);
+const CONSEQUENCES: &[&str] = &["nil", "null", "overwrit", "undefined", "will "];
 
-static HOUSEKEEPING: Phrases = Phrases::new(&[
+const HOUSEKEEPING: &[&str] = &[
     "comment",
     "consider ",
     "documentation",
@@ -165,21 +170,13 @@ static HOUSEKEEPING: Phrases = Phrases::new(&[
     "rename",
     "test",
     "typo",
-]);
+];
+
+/// The sets of words by the number of their bit.
+const SETS: [&[&str]; 4] = [CONCURRENCY, CONTRADICTIONS, CONSEQUENCES, HOUSEKEEPING];
+static WORDS: Lexicon<{ count(&SETS) }> = Lexicon::new(&SETS);
 
 /// Tells whether the text names code: a call, or names joined by dots, colons or underscores.
 fn names_code(text: &str) -> bool {
     text.contains('(') || text.contains("::") || text.contains('`')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn phrases_are_sorted() {
-        for phrases in [&CONCURRENCY, &CONTRADICTIONS, &CONSEQUENCES, &HOUSEKEEPING] {
-            assert!(phrases.are_sorted());
-        }
-    }
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::Docket;
 use super::draft::Draft;
+use super::order::rearrange;
 use super::outcome::{Agreement, Group, Note, Verdict};
-use super::terms::{normalized_title, title_hash};
+use super::terms::normalized_title;
 use super::trace::Step;
 use crate::finding::{Category, Grounding};
 use crate::scale::Severity;
@@ -17,7 +18,7 @@ pub(super) fn last_conditions(draft: &mut Draft<'_>) {
     if draft.severity == Severity::Critical && draft.verdict != Verdict::Disputed {
         let families = u32::try_from(draft.support()).unwrap_or(u32::MAX);
         let sure = claim.stated >= i32::from(policy.critical.confidence);
-        let proven = sure && draft.evidence().is_concrete();
+        let proven = sure && claim.evidence.is_concrete();
         let withdrawn = draft.notes.contains(&Note::Withdrawn);
         let stands = draft.verdict == Verdict::Accepted;
         if !withdrawn && (!stands || families < policy.critical.families && !proven) {
@@ -57,35 +58,29 @@ fn merge_same_cause(docket: &Docket<'_>, mut groups: Vec<Group>) -> Vec<Group> {
     let mut hashes: Vec<(u64, Category, u32)> = Vec::with_capacity(groups.len());
     for (index, group) in (0..).zip(&groups) {
         let claim = docket.claim(group.lead());
-        let (hash, several_words) = title_hash(&claim.finding.title);
+        let (hash, several_words) = claim.title;
         // One word names no cause.
         if group.verdict == Verdict::Accepted && several_words {
             hashes.push((hash, claim.category, index));
         }
     }
     hashes.sort_unstable();
-    let title = |index: u32| {
-        let lead = docket.claim(groups[index as usize].lead());
-        normalized_title(&lead.finding.title)
-    };
     let mut gone = BTreeMap::new();
     let alike = hashes.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
     for same in alike.filter(|same| same.len() > 1) {
-        let surest = same
-            .iter()
-            .map(|(_, _, index)| *index)
-            .min_by_key(|&index| {
+        let mut by_title: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        for &(_, _, index) in same {
+            let lead = docket.claim(groups[index as usize].lead());
+            let title = normalized_title(&lead.finding.title);
+            by_title.entry(title).or_default().push(index);
+        }
+        for same in by_title.into_values() {
+            let surest = same.iter().copied().min_by_key(|&index| {
                 let group = &groups[index as usize];
                 (std::cmp::Reverse(group.confidence), reading_order(group))
             });
-        let Some(keeper) = surest else {
-            continue;
-        };
-        let cause = title(keeper);
-        for &(_, _, index) in same.iter().filter(|(_, _, index)| *index != keeper) {
-            if title(index) == cause {
-                gone.insert(index, keeper);
-            }
+            let others = same.iter().filter(|&&index| Some(index) != surest);
+            gone.extend(others.filter_map(|&index| Some((index, surest?))));
         }
     }
     absorb(&mut groups, &gone, Note::SameRootCause);
@@ -182,7 +177,12 @@ fn absorb(groups: &mut Vec<Group>, gone: &BTreeMap<u32, u32>, note: fn(u32) -> N
 
 /// Sorts for reading, and marks what a human must look at now.
 pub(super) fn finish(groups: &mut [Group]) {
-    groups.sort_by_key(reading_order);
+    let mut order: Vec<_> = (0..)
+        .zip(groups.iter())
+        .map(|(index, group)| (reading_order(group), index))
+        .collect();
+    order.sort_unstable();
+    rearrange(groups, order.into_iter().map(|(_, index)| index).collect());
     let risk = groups
         .iter()
         .filter(|group| group.verdict == Verdict::Accepted)

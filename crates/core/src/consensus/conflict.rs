@@ -1,7 +1,7 @@
 //! Phase 3: voices that contradict each other, settled by the quality of their evidence.
 
 use super::draft::{Draft, Voice};
-use super::evidence::{Evidence, quality_of_reasoning};
+use super::evidence::quality_of_reasoning;
 use super::outcome::{Agreement, Conflict, Kind, Note, Verdict};
 use super::terms::normalized_title;
 use super::trace::Step;
@@ -40,7 +40,7 @@ pub(super) fn apply(draft: &mut Draft<'_>, about: Conflict) {
 fn between_voices(draft: &mut Draft<'_>, about: Conflict) {
     let docket = draft.docket;
     let rules = &docket.policy.conflict;
-    let quality = |voice: &Voice| Evidence::of(docket.claim(voice.speaker)).quality();
+    let quality = |voice: &Voice| docket.claim(voice.speaker).evidence.quality();
     let mut sides: Vec<(u8, Voice)> = draft.voices.iter().map(|v| (quality(v), *v)).collect();
     // The sort is stable, so of equal sides the stronger voice stays in front.
     sides.sort_by_key(|(quality, _)| std::cmp::Reverse(*quality));
@@ -84,7 +84,7 @@ fn about_validity(draft: &mut Draft<'_>) {
     let rules = &docket.policy.conflict;
     let count = |number: usize| u8::try_from(number.saturating_sub(1)).unwrap_or(u8::MAX);
     let best = draft.voices.iter();
-    let best = best.map(|voice| Evidence::of(docket.claim(voice.speaker)).quality());
+    let best = best.map(|voice| docket.claim(voice.speaker).evidence.quality());
     let pro = best
         .max()
         .unwrap_or(0)

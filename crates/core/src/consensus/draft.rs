@@ -1,9 +1,6 @@
 //! The working state of one group on its way through the phases.
 
-use std::cell::Cell;
-
 use super::Docket;
-use super::evidence::Evidence;
 use super::normalize::Claim;
 use super::outcome::{Agreement, Group, Kind, Note, Verdict};
 use super::rounds::Hearing;
@@ -36,8 +33,6 @@ pub(super) struct Draft<'a> {
     pub(super) trace: Trace,
     pub(super) notes: Vec<Note>,
     pub(super) score: Option<i32>,
-    /// The evidence of the last lead that was asked for.
-    known_evidence: Cell<Option<(u32, Evidence)>>,
 }
 
 impl<'a> Draft<'a> {
@@ -57,7 +52,6 @@ impl<'a> Draft<'a> {
             trace: Trace::default(),
             notes: Vec::new(),
             score: None,
-            known_evidence: Cell::new(None),
         };
         draft.severity = draft.severity_of(draft.voices[0].speaker);
         if !draft.hearing.fallen.is_empty() {
@@ -69,21 +63,8 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the claim that speaks for the group.
-    pub(super) fn lead(&self) -> &'a Claim {
+    pub(super) fn lead(&self) -> &'a Claim<'a> {
         self.docket.claim(self.voices[0].speaker)
-    }
-
-    /// Returns the evidence of the claim that speaks for the group.
-    pub(super) fn evidence(&self) -> Evidence {
-        let lead = self.voices[0].speaker;
-        match self.known_evidence.get() {
-            Some((of, evidence)) if of == lead => evidence,
-            _ => {
-                let evidence = Evidence::of(self.docket.claim(lead));
-                self.known_evidence.set(Some((lead, evidence)));
-                evidence
-            }
-        }
     }
 
     /// Returns the severity of a member, as revised by its author.
@@ -129,7 +110,7 @@ impl<'a> Draft<'a> {
             let family = docket.claim(**member).family;
             self.voices.iter().any(|voice| voice.family == family)
         };
-        let richest = |length: fn(&Claim) -> usize| {
+        let richest = |length: fn(&Claim<'_>) -> usize| {
             let best = self.members.iter().filter(standing);
             let best = best.max_by_key(|&&member| {
                 (

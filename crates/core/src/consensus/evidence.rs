@@ -1,8 +1,7 @@
 //! How good the evidence of a finding is, measured by what it says.
 
-use super::normalize::Claim;
-use super::phrases::Phrases;
-use crate::finding::Grounding;
+use super::phrases::{Lexicon, count};
+use crate::finding::{Finding, Grounding};
 use crate::scale::Severity;
 
 /// What a finding brings along to be believed.
@@ -16,10 +15,16 @@ pub(super) struct Evidence {
     pub(super) justifies_severity: bool,
     /// It says what to do about the cause.
     pub(super) meets_cause: bool,
+    /// Its title has more than one word.
+    pub(super) names_problem: bool,
+    /// It is about a problem that everybody knows.
+    known_pattern: bool,
+    /// It gives advice that makes things worse.
+    bad_advice: bool,
 }
 
 /// Problems that everybody knows to be problems.
-static KNOWN_PATTERNS: Phrases = Phrases::new(&[
+const KNOWN_PATTERNS: &[&str] = &[
     "buffer overflow",
     "cross-site",
     "csrf",
@@ -48,10 +53,10 @@ static KNOWN_PATTERNS: Phrases = Phrases::new(&[
     "use after free",
     "use-after-free",
     "xss",
-]);
+];
 
 /// Advice that makes things worse.
-static AGAINST_PRACTICE: Phrases = Phrases::new(&[
+const AGAINST_PRACTICE: &[&str] = &[
     "catch all exceptions",
     "disable certificate",
     "disable the test",
@@ -62,10 +67,10 @@ static AGAINST_PRACTICE: Phrases = Phrases::new(&[
     "skip certificate",
     "swallow the",
     "use eval",
-]);
+];
 
 /// Words that open the description of a situation.
-static CONDITIONS: Phrases = Phrases::new(&[
+const CONDITIONS: &[&str] = &[
     "after ",
     "by passing ",
     "by sending ",
@@ -75,10 +80,10 @@ static CONDITIONS: Phrases = Phrases::new(&[
     "once ",
     "when ",
     "whenever ",
-]);
+];
 
 /// Words of harm.
-static HARM: Phrases = Phrases::new(&[
+const HARM: &[&str] = &[
     "always",
     "attack",
     "block",
@@ -103,24 +108,32 @@ static HARM: Phrases = Phrases::new(&[
     "panic",
     "throw",
     "wrong",
-]);
+];
+
+const DESCRIBED: [&[&str]; 3] = [KNOWN_PATTERNS, CONDITIONS, HARM];
+const KNOWN: u8 = 1;
+const CONDITION: u8 = 2;
+const HARMFUL: u8 = 4;
+static WORDS: Lexicon<{ count(&DESCRIBED) }> = Lexicon::new(&DESCRIBED);
+static PATTERNS: Lexicon<{ KNOWN_PATTERNS.len() }> = Lexicon::new(&[KNOWN_PATTERNS]);
+static BAD_ADVICE: Lexicon<{ AGAINST_PRACTICE.len() }> = Lexicon::new(&[AGAINST_PRACTICE]);
 
 impl Evidence {
-    /// Returns what `claim` brings along.
-    pub(super) fn of(claim: &Claim) -> Self {
-        let finding = &claim.finding;
+    /// Returns what `finding`, which counts as that severe, brings along.
+    pub(super) fn of(finding: &Finding, severity: Severity) -> Self {
         let text = finding.description.as_str();
+        let words = WORDS.sets_in(text);
         let described = finding.trigger.split_whitespace().nth(1).is_some();
-        let named = || {
-            CONDITIONS.are_in(text)
-                && text.contains(|c: char| c.is_ascii_digit() || "`'\"(".contains(c))
-        };
+        let named = || words & CONDITION != 0 && is_exact(text);
         Self {
             cites_code: finding.grounding != Grounding::Refuted
                 && (finding.location.line.is_some() || !finding.quote.is_empty()),
             concrete_trigger: described || named(),
-            justifies_severity: claim.severity <= Severity::Medium || HARM.are_in(text),
+            justifies_severity: severity <= Severity::Medium || words & HARMFUL != 0,
             meets_cause: finding.suggestion.split_whitespace().nth(1).is_some(),
+            names_problem: finding.title.split_whitespace().nth(1).is_some(),
+            known_pattern: words & KNOWN != 0 || PATTERNS.sets_in(&finding.title) != 0,
+            bad_advice: BAD_ADVICE.sets_in(&finding.suggestion) != 0,
         }
     }
 
@@ -141,19 +154,24 @@ impl Evidence {
         }
     }
 
+    /// Returns the points for what everybody knows: +2 for a known pattern, −1 for bad advice.
+    pub(super) fn practice_points(self) -> i32 {
+        2 * i32::from(self.known_pattern) - i32::from(self.bad_advice)
+    }
+
     /// Tells whether the evidence carries a critical claim of one voice.
     pub(super) fn is_concrete(self) -> bool {
         self.cites_code && self.concrete_trigger
     }
 }
 
-/// Returns the points for what everybody knows: +2 for a known pattern, −1 for bad advice.
-pub(super) fn practice_points(claim: &Claim) -> i32 {
-    let finding = &claim.finding;
-    let known =
-        KNOWN_PATTERNS.are_in(&finding.title) || KNOWN_PATTERNS.are_in(&finding.description);
-    let against = AGAINST_PRACTICE.are_in(&finding.suggestion);
-    2 * i32::from(known) - i32::from(against)
+/// Tells whether a text has a digit, a quotation or a call in it.
+fn is_exact(text: &str) -> bool {
+    let exact = |byte: &u8| byte.is_ascii_digit() | matches!(byte, b'`' | b'\'' | b'"' | b'(');
+    // Whole pieces without a way out in between are what a processor does at once.
+    let pieces = text.as_bytes().chunks(32);
+    let mut found = pieces.map(|piece| piece.iter().fold(false, |any, byte| any | exact(byte)));
+    found.any(|any| any)
 }
 
 /// Returns the quality of an argument against a finding, on the scale of `Evidence::quality`.
@@ -193,16 +211,4 @@ fn has_line_reference(text: &str) -> bool {
         before = word;
         found
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn phrases_are_sorted() {
-        for phrases in [&KNOWN_PATTERNS, &AGAINST_PRACTICE, &CONDITIONS, &HARM] {
-            assert!(phrases.are_sorted());
-        }
-    }
 }

@@ -10,7 +10,7 @@ use super::terms::normalized_title;
 use crate::finding::Category;
 
 /// Returns the groups as lists of indices, in order. `claims` are in canonical order.
-pub(super) fn by_place(claims: &[Claim], proximity: u32) -> Vec<Vec<u32>> {
+pub(super) fn by_place(claims: &[Claim<'_>], proximity: u32) -> Vec<Vec<u32>> {
     let mut groups = Vec::new();
     let mut index = 0;
     for file in claims.chunk_by(|a, b| a.file == b.file) {
@@ -50,7 +50,7 @@ struct Open {
 }
 
 impl<'a> Sweep<'a> {
-    fn place(&mut self, index: u32, claim: &'a Claim) {
+    fn place(&mut self, index: u32, claim: &'a Claim<'_>) {
         let found = match claim.finding.location.lines() {
             Some(lines) => self
                 .at_lines(lines, claim.category)
@@ -104,12 +104,12 @@ impl<'a> Sweep<'a> {
             .map(|(_, group)| group)
     }
 
-    fn in_function(&self, claim: &'a Claim) -> Option<usize> {
+    fn in_function(&self, claim: &'a Claim<'_>) -> Option<usize> {
         let function = claim.finding.location.function.as_deref()?;
         self.functions.get(&(function, claim.category)).copied()
     }
 
-    fn of_title(&self, claim: &Claim) -> Option<usize> {
+    fn of_title(&self, claim: &Claim<'_>) -> Option<usize> {
         let title = normalized_title(&claim.finding.title);
         self.titles.get(&(title, claim.category)).copied()
     }

@@ -15,6 +15,7 @@ mod draft;
 mod evidence;
 mod group;
 mod normalize;
+mod order;
 mod outcome;
 mod phrases;
 mod policy;
@@ -50,7 +51,7 @@ pub use trace::{Step, Trace, TraceLine};
 use crate::finding::Finding;
 use crate::review::{Defense, Examination};
 use draft::Draft;
-use normalize::{Claim, Claims};
+use normalize::{Claim, Normalized};
 use rounds::Debate;
 
 /// All that a consensus is made from.
@@ -76,21 +77,28 @@ pub struct Input {
 /// Settles a review: puts every finding into one group and every group into one list.
 #[must_use]
 pub fn settle(mut input: Input, policy: &Policy) -> Settlement {
-    let claims = normalize::normalize(&mut input, policy);
-    let Claims {
-        list,
+    let Normalized {
+        findings,
+        readings,
         families,
         panel,
         silent,
         new_observations,
         mut problems,
-    } = claims;
-    let debate = Debate::file(&list, input.examinations, input.defenses, &mut problems);
-    let advisories = file_advisories(&list, input.advisories, &mut problems);
+    } = normalize::normalize(&mut input, policy);
+    let claims = normalize::claims(
+        &findings,
+        &readings,
+        &families,
+        policy,
+        input.record.as_ref(),
+    );
+    let debate = Debate::file(&claims, input.examinations, input.defenses, &mut problems);
+    let advisories = file_advisories(&claims, input.advisories, &mut problems);
     let panel_families = count_families(&panel);
     let docket = Docket {
         policy,
-        claims: list,
+        claims,
         families,
         panel_families,
         debate,
@@ -102,13 +110,10 @@ pub fn settle(mut input: Input, policy: &Policy) -> Settlement {
     let mut groups = assemble::merge_duplicates(&docket, groups.collect());
     assemble::finish(&mut groups);
     let Docket {
-        claims,
-        debate,
-        advisories,
-        ..
+        debate, advisories, ..
     } = docket;
     Settlement {
-        findings: claims.into_iter().map(|claim| claim.finding).collect(),
+        findings,
         groups,
         panel,
         silent,
@@ -121,7 +126,7 @@ pub fn settle(mut input: Input, policy: &Policy) -> Settlement {
 }
 
 /// Returns the groups, and for each how alike the wordings of its families are, in thousandths.
-fn group(claims: &[Claim], policy: &Policy) -> (Vec<Vec<u32>>, Vec<i32>) {
+fn group(claims: &[Claim<'_>], policy: &Policy) -> (Vec<Vec<u32>>, Vec<i32>) {
     let rules = &policy.matching;
     let Some(text) = &rules.text else {
         let groups = group::by_place(claims, rules.proximity);
@@ -156,15 +161,15 @@ fn decide(docket: &Docket<'_>, members: Vec<u32>, closeness: i32) -> Group {
 /// What all groups are decided from.
 struct Docket<'a> {
     policy: &'a Policy,
-    claims: Vec<Claim>,
+    claims: Vec<Claim<'a>>,
     families: Vec<String>,
     panel_families: usize,
     debate: Debate,
     advisories: BTreeMap<u32, Vec<AdvisoryOutcome>>,
 }
 
-impl Docket<'_> {
-    fn claim(&self, member: u32) -> &Claim {
+impl<'a> Docket<'a> {
+    fn claim(&self, member: u32) -> &Claim<'a> {
         &self.claims[member as usize]
     }
 
@@ -182,7 +187,7 @@ fn count_families(panel: &[Reviewer]) -> usize {
 }
 
 fn file_advisories(
-    claims: &[Claim],
+    claims: &[Claim<'_>],
     advisories: Vec<Advisory>,
     problems: &mut Vec<String>,
 ) -> BTreeMap<u32, Vec<AdvisoryOutcome>> {

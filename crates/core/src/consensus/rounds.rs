@@ -51,7 +51,7 @@ pub(super) struct Hearing {
 impl Debate {
     /// Files every message under its finding. What fits none is reported, not counted.
     pub(super) fn file(
-        claims: &[Claim],
+        claims: &[Claim<'_>],
         mut examinations: Vec<Examination>,
         mut defenses: Vec<Defense>,
         problems: &mut Vec<String>,
@@ -72,7 +72,7 @@ impl Debate {
 
     fn file_examinations(
         &mut self,
-        claims: &[Claim],
+        claims: &[Claim<'_>],
         names: &Names<'_>,
         examinations: Vec<Examination>,
         problems: &mut Vec<String>,
@@ -108,7 +108,7 @@ impl Debate {
 
     fn file_defenses(
         &mut self,
-        claims: &[Claim],
+        claims: &[Claim<'_>],
         names: &Names<'_>,
         defenses: Vec<Defense>,
         problems: &mut Vec<String>,
@@ -349,7 +349,7 @@ struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    fn of(claims: &'a [Claim]) -> Self {
+    fn of(claims: &'a [Claim<'_>]) -> Self {
         let mut names = Self {
             ids: BTreeMap::new(),
             spoken: BTreeMap::new(),
@@ -363,7 +363,7 @@ impl<'a> Names<'a> {
     }
 
     /// Returns the findings of that name, by `author` alone when it is known by name or family.
-    fn find(&self, claims: &[Claim], name: &str, author: Option<&str>) -> Vec<u32> {
+    fn find(&self, claims: &[Claim<'_>], name: &str, author: Option<&str>) -> Vec<u32> {
         let found = self.ids.get(name).or_else(|| self.spoken.get(name));
         let mut found = found.cloned().unwrap_or_default();
         if let Some(author) = author {

@@ -23,10 +23,8 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
 
 /// Returns how many of the four hold: specific, reproducible, of consequence, actionable.
 fn criteria_met(draft: &Draft<'_>) -> u8 {
-    let claim = draft.lead();
-    let evidence = draft.evidence();
-    let names_a_problem = claim.finding.title.split_whitespace().nth(1).is_some();
-    u8::from(evidence.cites_code && names_a_problem)
+    let evidence = draft.lead().evidence;
+    u8::from(evidence.cites_code && evidence.names_problem)
         + u8::from(evidence.concrete_trigger)
         + u8::from(draft.severity >= Severity::Medium)
         + u8::from(evidence.meets_cause)

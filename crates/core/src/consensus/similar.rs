@@ -13,7 +13,7 @@ const SAMPLE: usize = 8;
 
 /// All claims with their terms and the weights of these.
 pub(super) struct Wording<'a> {
-    claims: &'a [Claim],
+    claims: &'a [Claim<'a>],
     rules: &'a Matching,
     /// The terms of each claim with their weights, sorted by term.
     terms: Vec<Vec<(u64, i64)>>,
@@ -44,7 +44,7 @@ pub(super) fn by_wording(wording: &Wording<'_>, threshold: i32, most_common: u32
 
 impl<'a> Wording<'a> {
     /// Reads the terms of all claims and weighs them by their rarity in this review.
-    pub(super) fn of(claims: &'a [Claim], rules: &'a Matching, identifier: i32) -> Self {
+    pub(super) fn of(claims: &'a [Claim<'a>], rules: &'a Matching, identifier: i32) -> Self {
         let plain: Vec<Vec<Term>> = claims
             .iter()
             .map(|claim| terms_of(claim, identifier))
@@ -201,7 +201,7 @@ impl<'a> Wording<'a> {
     }
 }
 
-fn terms_of(claim: &Claim, identifier: i32) -> Vec<Term> {
+fn terms_of(claim: &Claim<'_>, identifier: i32) -> Vec<Term> {
     let finding = &claim.finding;
     // A title is usually the start of the description; its terms count once either way.
     let text = [&finding.title, &finding.description, &finding.quote];

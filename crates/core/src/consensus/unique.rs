@@ -1,7 +1,6 @@
 //! Phase 4: one voice alone must bring evidence.
 
 use super::draft::Draft;
-use super::evidence::practice_points;
 use super::outcome::{Agreement, Kind, Note, Verdict};
 use super::trace::Step;
 use crate::scale::Severity;
@@ -49,12 +48,12 @@ fn points(draft: &Draft<'_>) -> i32 {
     } else {
         i32::from(at_least(rules.weak))
     };
-    points += draft.evidence().points();
+    points += claim.evidence.points();
     if draft.severity == Severity::Critical && !at_least(rules.critical_below) {
         points -= 2;
     }
     if draft.severity == Severity::Low && confidence > i32::from(rules.low_above) {
         points += 1;
     }
-    points + practice_points(claim)
+    points + claim.evidence.practice_points()
 }
