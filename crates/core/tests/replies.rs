@@ -162,12 +162,13 @@ fn sarif_results_are_read() {
               {"message": {}}]},
             {"tool": {"driver": {"name": "dead"}}}]}"#,
         &[
-            "high - src/a.rs:3-4 wrong sum",
-            "low - (no file) long line",
-            "- - (no file) odd level",
+            "high 80 src/a.rs:3-4 wrong sum",
+            "low 60 (no file) long line",
+            "- 60 (no file) odd level",
             "problem runs[0].results[2].level: \"fatal\" is no level; known are error, warning, note, none",
             "problem runs[0].results[4]: a result without message and rule says nothing",
             "problem runs[1]: the run has no results",
+            "no answer",
         ],
     );
 }

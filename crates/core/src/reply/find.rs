@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::fields::{Fields, share};
 use super::json::{ExtractError, extract_json};
-use super::{Problem, sarif, tags};
+use super::{Problem, linter, tags};
 use crate::finding::{Category, Finding, Label, Location};
 use crate::scale::{Severity, UnknownWord};
 
@@ -73,18 +73,18 @@ fn has_tags(tagged: &Findings) -> bool {
     !tagged.findings.is_empty() || tagged.problems.iter().any(about_tag)
 }
 
-/// Reads findings from JSON: a list, an object with a list, SARIF, or one finding.
+/// Reads findings from JSON: a list, an object with a list, a tool's report, or one finding.
 #[must_use]
 pub fn findings_in_value(value: &Value, author: &Author) -> Findings {
+    if let Some(found) = linter::in_value(value, author) {
+        return found;
+    }
     let mut found = Findings {
         answered: true,
         ..Findings::default()
     };
     match value {
         Value::Array(list) => read_list(list, "", &Map::new(), author, &mut found),
-        Value::Object(object) if object.contains_key("runs") => {
-            sarif::read(object, author, &mut found)
-        }
         Value::Object(object) => match list_of(object) {
             Some((name, list)) => read_list(list, name, object, author, &mut found),
             None if object.contains_key("title") => {

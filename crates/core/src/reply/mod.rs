@@ -6,6 +6,7 @@
 mod fields;
 mod find;
 mod json;
+mod linter;
 mod rounds;
 mod sarif;
 mod signed;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use find::{Author, Findings, findings_in_value, read_findings};
 pub use json::{ExtractError, extract_json};
+pub use linter::{read_tool_output, tool_of};
 pub use rounds::{Message, Messages, Signal, read_messages};
 pub use signed::read_signed_findings;
 

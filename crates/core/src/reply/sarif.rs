@@ -1,126 +1,166 @@
 //! Results of static analysis tools, in SARIF 2.1.0.
+//!
+//! Fingerprints of the tool are left out on purpose: the identity of a finding is ours to give.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::Problem;
-use super::find::{Author, Findings};
-use crate::finding::{Finding, Location};
-use crate::scale::Severity;
+use super::linter::metadata::{Rules, known_tool, weight};
+use super::linter::places::Places;
+use super::linter::sink::{Draft, Sink, line, text, value_at};
+
+/// Notifications that are shown of one run.
+const MOST_NOTIFICATIONS: usize = 20;
 
 /// Reads all results of all runs.
-pub(super) fn read(object: &Map<String, Value>, author: &Author, found: &mut Findings) {
-    let runs = object.get("runs").and_then(Value::as_array);
-    let Some(runs) = runs else {
-        found.answered = false;
-        found.problems.push(Problem {
-            at: "runs".to_owned(),
-            what: "a list was expected".to_owned(),
-        });
+pub(super) fn read(log: &Value, sink: &mut Sink<'_>) {
+    let version = text(log, "/version");
+    if !version.is_empty() && !version.starts_with("2.") {
+        let what = format!("SARIF of version {version:?} is not read, only 2.1.0");
+        sink.incomplete("version", &what);
+        return;
+    }
+    let Some(runs) = log.get("runs").and_then(Value::as_array) else {
+        sink.incomplete("runs", "a list was expected");
         return;
     };
-    for (run_index, run) in runs.iter().enumerate() {
-        // A run without results is a tool that did not report, not one that found nothing.
-        let Some(results) = run.get("results").and_then(Value::as_array) else {
-            found.problems.push(Problem {
-                at: format!("runs[{run_index}]"),
-                what: "the run has no results".to_owned(),
-            });
-            continue;
-        };
-        for (index, result) in results.iter().enumerate() {
-            let at = format!("runs[{run_index}].results[{index}]");
-            if is_set_aside(result) {
-                continue;
-            }
-            let finding = finding(result, run, author, &at, &mut found.problems);
-            found.findings.extend(finding);
+    if runs.is_empty() {
+        sink.incomplete("runs", "no tool has run");
+    }
+    for (index, run) in runs.iter().enumerate() {
+        read_run(run, &format!("runs[{index}]"), sink);
+    }
+}
+
+fn read_run(run: &Value, at: &str, sink: &mut Sink<'_>) {
+    read_invocations(run, at, sink);
+    // A run without results is a tool that did not report, not one that found nothing.
+    let Some(results) = run.get("results").and_then(Value::as_array) else {
+        sink.incomplete(at, "the run has no results");
+        return;
+    };
+    let rules = Rules::of(run);
+    let places = Places::of(run);
+    for (index, result) in results.iter().enumerate() {
+        if !is_set_aside(result) {
+            let at = format!("{at}.results[{index}]");
+            finding(result, &rules, &places, &at, sink);
         }
     }
 }
 
-/// Tells whether a result says that something is fine, or was suppressed by its owner.
+/// Takes what the tool says about its own work.
+fn read_invocations(run: &Value, at: &str, sink: &mut Sink<'_>) {
+    let invocations = run.get("invocations").and_then(Value::as_array);
+    for (index, invocation) in invocations.into_iter().flatten().enumerate() {
+        let at = format!("{at}.invocations[{index}]");
+        let lists = [
+            "toolExecutionNotifications",
+            "toolConfigurationNotifications",
+        ];
+        let told = lists
+            .iter()
+            .filter_map(|name| invocation.get(*name)?.as_array())
+            .flatten()
+            .filter(|one| text(one, "/level") == "error");
+        for one in told.take(MOST_NOTIFICATIONS) {
+            let says = text(one, "/message/text");
+            sink.problem(&at, if says.is_empty() { "an error" } else { says });
+        }
+        if invocation
+            .get("executionSuccessful")
+            .and_then(Value::as_bool)
+            == Some(false)
+        {
+            sink.incomplete(&at, "the tool says that it did not run successfully");
+        }
+    }
+}
+
+/// Tells whether a result says that something is fine, is gone, or was suppressed by its owner.
 fn is_set_aside(result: &Value) -> bool {
     let kind = result.get("kind").and_then(Value::as_str).unwrap_or("fail");
-    let suppressed = result.get("suppressions").and_then(Value::as_array);
+    let suppressions = result.get("suppressions").and_then(Value::as_array);
+    let in_force = |one: &Value| matches!(text(one, "/status"), "" | "accepted");
     matches!(kind, "pass" | "notApplicable" | "informational")
-        || suppressed.is_some_and(|list| !list.is_empty())
+        || text(result, "/baselineState") == "absent"
+        || suppressions.is_some_and(|list| !list.is_empty() && list.iter().all(in_force))
 }
 
-fn finding(
-    result: &Value,
-    run: &Value,
-    author: &Author,
-    at: &str,
-    problems: &mut Vec<Problem>,
-) -> Option<Finding> {
-    let text = |path: &str| result.pointer(path).and_then(Value::as_str).unwrap_or("");
-    let message = text("/message/text");
-    let rule = text("/ruleId");
-    if message.is_empty() && rule.is_empty() {
-        problems.push(Problem {
-            at: at.to_owned(),
-            what: "a result without message and rule says nothing".to_owned(),
-        });
-        return None;
+fn finding(result: &Value, rules: &Rules<'_>, places: &Places<'_>, at: &str, sink: &mut Sink<'_>) {
+    let rule = rules.rule(result);
+    let id = or(text(result, "/ruleId"), text(result, "/rule/id"));
+    let id = or(id, rule.map_or("", |rule| text(rule, "/id")));
+    let location = "/locations/0/physicalLocation";
+    let function = or(
+        text(result, "/locations/0/logicalLocations/0/name"),
+        text(result, "/locations/0/logicalLocations/0/fullyQualifiedName"),
+    );
+    let draft = Draft {
+        file: places.file(result, sink.root),
+        line: line(result, &format!("{location}/region/startLine"), at, sink),
+        end_line: line(result, &format!("{location}/region/endLine"), at, sink),
+        function: (!function.is_empty()).then(|| function.to_owned()),
+        rule: id.to_owned(),
+        message: message(result, rule),
+        suggestion: suggestion(result),
+        quote: text(result, &format!("{location}/region/snippet/text")).to_owned(),
+        weight: weight(result, rule, id, known_tool(rules.tool), at, sink),
+    };
+    sink.add(at, draft);
+}
+
+/// Returns the message: its own text, or the one that the rule keeps under the message's name.
+fn message(result: &Value, rule: Option<&Value>) -> String {
+    let name = text(result, "/message/id");
+    let kept = rule
+        .and_then(|rule| rule.get("messageStrings")?.get(name)?.get("text")?.as_str())
+        .unwrap_or_default();
+    let template = or(text(result, "/message/text"), kept);
+    let template = or(template, text(result, "/message/markdown"));
+    let arguments = value_at(result, "/message/arguments").and_then(Value::as_array);
+    match arguments {
+        Some(arguments) => filled(template, arguments),
+        None => template.to_owned(),
     }
-    let level = text("/level");
-    let level = if level.is_empty() {
-        rule_level(run, rule).unwrap_or("warning")
-    } else {
-        level
-    };
-    let severity = match level {
-        "error" => Some(Severity::High),
-        "warning" => Some(Severity::Medium),
-        "note" | "none" => Some(Severity::Low),
-        other => {
-            problems.push(Problem {
-                at: format!("{at}.level"),
-                what: format!("{other:?} is no level; known are error, warning, note, none"),
-            });
-            None
-        }
-    };
-    let place = "/locations/0/physicalLocation";
-    let line = |name: &str| {
-        let number = result.pointer(&format!("{place}/region/{name}"))?;
-        let line = number.as_u64().and_then(|line| u32::try_from(line).ok());
-        line.filter(|line| *line > 0)
-    };
-    let function = text("/locations/0/logicalLocations/0/name");
-    let title = crate::text::headline(message, 120).into_owned();
-    Some(Finding {
-        id: String::new(),
-        reviewer: author.reviewer.clone(),
-        family: author.family.clone(),
-        location: Location {
-            file: text(&format!("{place}/artifactLocation/uri")).to_owned(),
-            line: line("startLine"),
-            end_line: line("endLine"),
-            function: (!function.is_empty()).then(|| function.to_owned()),
-        },
-        severity,
-        title: if title.is_empty() {
-            rule.to_owned()
-        } else {
-            title
-        },
-        description: match (rule, message) {
-            ("", message) => message.to_owned(),
-            (rule, message) => format!("{message} ({rule})"),
-        },
-        quote: text(&format!("{place}/region/snippet/text")).to_owned(),
-        ..Finding::default()
-    })
 }
 
-/// Returns the level that a rule gives to its results unless they say otherwise.
-fn rule_level<'a>(run: &'a Value, rule: &str) -> Option<&'a str> {
-    let rules = run.pointer("/tool/driver/rules")?.as_array()?;
-    let known = |one: &&Value| one.get("id").and_then(Value::as_str) == Some(rule);
-    rules
-        .iter()
-        .find(known)?
-        .pointer("/defaultConfiguration/level")?
-        .as_str()
+/// Puts the arguments into `{0}`, `{1}` in one pass; what they contain is not looked at again.
+fn filled(template: &str, arguments: &[Value]) -> String {
+    let mut whole = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        whole.push_str(before);
+        let argument = after.split_once('}').and_then(|(number, after)| {
+            let index: usize = number.parse().ok()?;
+            Some((arguments.get(index)?.as_str()?, after))
+        });
+        match argument {
+            Some((argument, after)) => {
+                whole.push_str(argument);
+                rest = after;
+            }
+            None => {
+                whole.push('{');
+                rest = after;
+            }
+        }
+    }
+    whole + rest
+}
+
+/// Returns what the tool would change.
+fn suggestion(result: &Value) -> String {
+    let described = text(result, "/fixes/0/description/text");
+    let replacement = "/fixes/0/artifactChanges/0/replacements/0/insertedContent/text";
+    let put = text(result, replacement).trim();
+    match (described, put) {
+        ("", "") => String::new(),
+        ("", put) => format!("replace it with `{put}`"),
+        (described, "") => described.to_owned(),
+        (described, put) => format!("{described}: `{put}`"),
+    }
+}
+
+fn or<'t>(first: &'t str, second: &'t str) -> &'t str {
+    if first.is_empty() { second } else { first }
 }
