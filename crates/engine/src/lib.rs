@@ -8,6 +8,7 @@ mod assemble;
 pub mod budget;
 pub mod call;
 pub mod case;
+pub mod change;
 pub mod config;
 pub mod doctor;
 mod engine;

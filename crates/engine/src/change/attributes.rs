@@ -1,0 +1,59 @@
+//! What the `.gitattributes` of a tree say about files.
+
+use std::collections::BTreeMap;
+
+use super::ChangeError;
+use super::repository::Repository;
+
+/// What matters here, for one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Attributes {
+    pub(super) is_binary: bool,
+    pub(super) is_generated: bool,
+    pub(super) is_vendored: bool,
+    /// Whether the working tree holds in the clear what is stored encrypted.
+    pub(super) is_encrypted: bool,
+}
+
+/// Returns what `tree` says about those of `paths` that it says anything about.
+pub(super) fn read(
+    repo: &Repository,
+    tree: &str,
+    paths: &[&[u8]],
+) -> Result<BTreeMap<Vec<u8>, Attributes>, ChangeError> {
+    let mut found: BTreeMap<Vec<u8>, Attributes> = BTreeMap::new();
+    if paths.is_empty() {
+        return Ok(found);
+    }
+    // An index of the tree instead of `--source`, which only newer versions of git know.
+    let temp = repo.temporary()?;
+    let index = temp.path().join("index");
+    repo.call()
+        .index(&index)
+        .args(["read-tree", tree])
+        .output()?;
+    let mut input = Vec::new();
+    for path in paths {
+        input.extend_from_slice(path);
+        input.push(0);
+    }
+    let call = repo.call().index(&index);
+    let call = call.args(["check-attr", "--cached", "--stdin", "-z"]);
+    let names = ["diff", "linguist-generated", "linguist-vendored", "filter"];
+    let output = call.args(names).input(input).output()?;
+
+    let mut fields = output.split(|byte| *byte == 0);
+    while let (Some(path), Some(name), Some(value)) = (fields.next(), fields.next(), fields.next())
+    {
+        let is_on = matches!(value, b"set" | b"true");
+        let set: fn(&mut Attributes) = match name {
+            b"diff" if value == b"unset" => |attributes| attributes.is_binary = true,
+            b"linguist-generated" if is_on => |attributes| attributes.is_generated = true,
+            b"linguist-vendored" if is_on => |attributes| attributes.is_vendored = true,
+            b"filter" if value == b"git-crypt" => |attributes| attributes.is_encrypted = true,
+            _ => continue,
+        };
+        set(found.entry(path.to_vec()).or_default());
+    }
+    Ok(found)
+}

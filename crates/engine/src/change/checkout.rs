@@ -1,0 +1,192 @@
+//! Writes the reviewed files into a directory of their own, for agents to look around in.
+//!
+//! We write the objects ourselves instead of asking git, so that nothing can run on the way:
+//! attributes name filters, and a checkout is where they would be obeyed. Files with which the
+//! reviewed branch would speak to the agents are not written, nor those that may hold secrets.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use super::listing::{self, Entry, Kind};
+use super::repository::Repository;
+use super::{ChangeError, Pinned, blobs, names, paths};
+use crate::files::create_private_dir;
+
+/// How much of a file is looked at before it is written.
+const OPENING: u64 = 4 << 10;
+
+/// Writes the tree after the change into `target`, which must not exist or be empty.
+///
+/// It appears whole or not at all. For a patch without a repository there is nothing to write, and
+/// the directory stays empty.
+///
+/// # Errors
+///
+/// The directory holds something, an object was pruned, or a file cannot be written.
+pub fn checkout(repo: &Repository, pinned: &Pinned, target: &Path) -> Result<(), ChangeError> {
+    let doing = || ChangeError::file(format!("write `{}`", target.display()));
+    if fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(ChangeError::TargetExists {
+            path: target.to_owned(),
+        });
+    }
+    let parent = target.parent().unwrap_or(Path::new("."));
+    create_private_dir(parent).map_err(doing())?;
+    let new = tempfile::Builder::new()
+        .prefix(".checkout-")
+        .tempdir_in(parent)
+        .map_err(doing())?;
+    if let Some(head) = &pinned.head {
+        blobs::expect(repo, &[head])?;
+        let entries = listing::all_files(repo, head)?;
+        write_all(repo, &entries, new.path())?;
+    }
+    fs::rename(new.keep(), target).map_err(doing())
+}
+
+fn write_all(repo: &Repository, entries: &[Entry], root: &Path) -> Result<(), ChangeError> {
+    let wanted: Vec<(&Entry, PathBuf)> = entries
+        .iter()
+        .filter_map(|entry| Some((entry, place(&entry.path)?)))
+        .collect();
+    let folders: BTreeSet<&Path> = wanted
+        .iter()
+        .filter_map(|(_, path)| path.parent())
+        .collect();
+    for folder in folders {
+        let path = root.join(folder);
+        let doing = format!("make `{}`", path.display());
+        create_private_dir(&path).map_err(ChangeError::file(doing))?;
+    }
+    let of_kind = |kind| {
+        wanted
+            .iter()
+            .filter(move |(entry, _)| entry.new.kind() == kind)
+    };
+
+    let files: Vec<_> = of_kind(Kind::File).collect();
+    let ids: Vec<&str> = files
+        .iter()
+        .map(|(entry, _)| entry.new.id.as_str())
+        .collect();
+    blobs::each(repo, &ids, |index, content| match files.get(index) {
+        Some((entry, path)) => write_file(&root.join(path), entry.new.mode, content),
+        None => Ok(()),
+    })?;
+
+    // Links come last: until then, no path below the root can lead out of it.
+    let links: Vec<_> = of_kind(Kind::Link).collect();
+    let ids: Vec<&str> = links
+        .iter()
+        .map(|(entry, _)| entry.new.id.as_str())
+        .collect();
+    blobs::each(repo, &ids, |index, content| {
+        let mut bytes = Vec::new();
+        content.take(OPENING).read_to_end(&mut bytes)?;
+        let destination = Path::new(OsStr::from_bytes(&bytes));
+        match links.get(index) {
+            Some((_, path)) if leads_inside(path, destination) => {
+                symlink(destination, root.join(path))
+            }
+            _ => Ok(()),
+        }
+    })
+}
+
+/// Returns where a file goes, unless it is left out.
+///
+/// Trees are data from strangers: git refuses to make one with `..` or `.git` in it, but not to
+/// read one.
+fn place(path: &[u8]) -> Option<PathBuf> {
+    let text = String::from_utf8_lossy(path);
+    let is_git = |part: &str| matches!(part.to_lowercase().as_str(), ".git" | "git~1");
+    if !paths::stays_inside(&text)
+        || text.split('/').any(is_git)
+        || names::speaks_to_agents(&text)
+        || names::may_hold_credentials(&text)
+    {
+        return None;
+    }
+    Some(PathBuf::from(OsStr::from_bytes(path)))
+}
+
+fn write_file(path: &Path, mode: u32, content: &mut dyn Read) -> io::Result<()> {
+    let mut opening = Vec::new();
+    content.take(OPENING).read_to_end(&mut opening)?;
+    if names::starts_as_key(&opening) {
+        return Ok(());
+    }
+    let mut file: File = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(if mode & 0o100 == 0 { 0o600 } else { 0o700 })
+        .open(path)?;
+    io::copy(&mut opening.as_slice(), &mut file)?;
+    io::copy(content, &mut file)?;
+    Ok(())
+}
+
+/// Tells whether a link at `path` cannot lead out of the root, however other links lie.
+///
+/// It may climb first and descend then, no higher than the root. Climbing after descending is
+/// refused, because what it descended into may be a link itself.
+fn leads_inside(path: &Path, destination: &Path) -> bool {
+    use std::path::Component::{CurDir, Normal, ParentDir};
+    let mut height = path.components().count().saturating_sub(1);
+    let mut has_descended = false;
+    for part in destination.components() {
+        match part {
+            CurDir => {}
+            Normal(_) => has_descended = true,
+            ParentDir if has_descended || height == 0 => return false,
+            ParentDir => height -= 1,
+            _ => return false,
+        }
+    }
+    !destination.as_os_str().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_stay_inside() {
+        let cases = [
+            ("a", "b", true),
+            ("a/b", "../c", true),
+            ("a/b", "../../c", false),
+            ("a", "..", false),
+            ("a", "/etc/passwd", false),
+            ("a", "b/../c", false),
+            ("a/b/c", "../../d/e", true),
+            ("a", "./b", true),
+            ("a", "", false),
+        ];
+        for (path, destination, expected) in cases {
+            let leads = leads_inside(Path::new(path), Path::new(destination));
+            assert_eq!(leads, expected, "{path} -> {destination}");
+        }
+    }
+
+    #[test]
+    fn paths_of_strangers_are_looked_at() {
+        for path in [
+            "../a",
+            "a/../b",
+            ".git/config",
+            "a/.GIT/x",
+            "/etc/x",
+            "a//b",
+            "x/CLAUDE.md",
+        ] {
+            assert_eq!(place(path.as_bytes()), None, "{path}");
+        }
+        assert_eq!(place(b"a/b"), Some(PathBuf::from("a/b")));
+    }
+}

@@ -1,0 +1,132 @@
+//! Which files differ between two trees.
+
+use super::ChangeError;
+use super::repository::Repository;
+
+/// How many files are compared with each other when looking for renames. Beyond this, only files
+/// that moved unchanged are found, which takes no comparing.
+const RENAME_LIMIT: &str = "-l400";
+
+/// One file that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// The path after the change, or before it if the file is gone.
+    pub(super) path: Vec<u8>,
+    /// The path before the change, if it was another.
+    pub(super) old_path: Option<Vec<u8>>,
+    pub(super) old: Side,
+    pub(super) new: Side,
+}
+
+/// A file on one side of the comparison.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Side {
+    pub(super) mode: u32,
+    pub(super) id: String,
+}
+
+/// What an entry of a tree is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Missing,
+    File,
+    Link,
+    Submodule,
+}
+
+impl Side {
+    pub(super) fn kind(&self) -> Kind {
+        match self.mode & 0o170_000 {
+            0 => Kind::Missing,
+            0o120_000 => Kind::Link,
+            0o160_000 => Kind::Submodule,
+            _ => Kind::File,
+        }
+    }
+}
+
+/// Returns the files below `paths` that differ between two trees, in the order of their paths.
+pub(super) fn compare(
+    repo: &Repository,
+    base: &str,
+    head: &str,
+    paths: &[String],
+) -> Result<Vec<Entry>, ChangeError> {
+    let call = repo
+        .call()
+        .args(["diff-tree", "-r", "-z", "--raw", "--no-abbrev"])
+        .args(["--find-renames=50%", RENAME_LIMIT])
+        .args(["--no-ext-diff", "--no-textconv", "--ignore-submodules=none"])
+        .args([base, head, "--"])
+        .args(paths);
+    let output = call.output()?;
+    parse(&output).ok_or_else(|| ChangeError::GitUnreadable {
+        command: "diff-tree".to_owned(),
+    })
+}
+
+/// Returns all files of a tree, as if they were new.
+pub(super) fn all_files(repo: &Repository, head: &str) -> Result<Vec<Entry>, ChangeError> {
+    compare(repo, repo.format.empty_tree(), head, &[])
+}
+
+/// Reads `:mode mode id id status NUL path NUL [path NUL]`, over and over.
+fn parse(output: &[u8]) -> Option<Vec<Entry>> {
+    let mut fields = output.split(|byte| *byte == 0);
+    let mut entries = Vec::new();
+    loop {
+        let Some(head) = fields.next().filter(|field| !field.is_empty()) else {
+            return Some(entries);
+        };
+        let head = str::from_utf8(head.strip_prefix(b":")?).ok()?;
+        let mut words = head.split(' ');
+        let old_mode = u32::from_str_radix(words.next()?, 8).ok()?;
+        let new_mode = u32::from_str_radix(words.next()?, 8).ok()?;
+        let (old_id, new_id) = (words.next()?, words.next()?);
+        let status = words.next()?;
+        let first = fields.next()?.to_vec();
+        let (path, old_path) = match status.as_bytes().first()? {
+            b'R' | b'C' => (fields.next()?.to_vec(), Some(first)),
+            _ => (first, None),
+        };
+        let side = |mode, id: &str| Side {
+            mode,
+            id: id.to_owned(),
+        };
+        entries.push(Entry {
+            path,
+            old_path,
+            old: side(old_mode, old_id),
+            new: side(new_mode, new_id),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_is_read_and_nonsense_is_refused() {
+        let raw = b":100644 000000 aa 00 D\0gone\0:100644 120000 aa bb R090\0old\nname\0new\0";
+        let entries = parse(raw).unwrap();
+        let shown: Vec<_> = entries
+            .iter()
+            .map(|entry| {
+                let path = String::from_utf8_lossy(&entry.path);
+                (path, entry.old.kind(), entry.new.kind())
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ("gone".into(), Kind::File, Kind::Missing),
+                ("new".into(), Kind::File, Kind::Link)
+            ]
+        );
+        assert_eq!(entries[1].old_path.as_deref(), Some(&b"old\nname"[..]));
+        for broken in [&b"x\0"[..], b":1 2\0a\0", b":100644 100644 a b M\0"] {
+            assert_eq!(parse(broken), None);
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! What the name of a file says about it, before anybody reads it.
+
+use tribunal_core::review::coverage::Omission;
+
+/// Directories that hold somebody else's code.
+const VENDORED: [&str; 14] = [
+    "vendor",
+    "node_modules",
+    "bower_components",
+    "jspm_packages",
+    "third_party",
+    "third-party",
+    "thirdparty",
+    "Godeps",
+    "Pods",
+    "Carthage",
+    "site-packages",
+    ".venv",
+    "venv",
+    ".yarn",
+];
+
+/// Directories that programs write.
+const GENERATED_FOLDERS: [&str; 5] = ["dist", "generated", "__generated__", ".next", ".nuxt"];
+
+/// Endings of files that programs write.
+const GENERATED_ENDINGS: [&str; 22] = [
+    ".min.js",
+    ".min.mjs",
+    ".min.css",
+    ".bundle.js",
+    ".js.map",
+    ".mjs.map",
+    ".css.map",
+    ".pb.go",
+    ".pb.gw.go",
+    ".pb.cc",
+    ".pb.h",
+    ".pb.rs",
+    ".pb.swift",
+    "_pb2.py",
+    "_pb2.pyi",
+    "_pb2_grpc.py",
+    "_pb.js",
+    "_pb.ts",
+    ".g.dart",
+    ".freezed.dart",
+    ".designer.cs",
+    ".g.cs",
+];
+
+const LOCK_FILES: [&str; 33] = [
+    "buildscript-gradle.lockfile",
+    "bun.lock",
+    "bun.lockb",
+    "cabal.project.freeze",
+    "cargo.lock",
+    "cartfile.resolved",
+    "chart.lock",
+    "composer.lock",
+    "conda-lock.yml",
+    "deno.lock",
+    "flake.lock",
+    "gemfile.lock",
+    "gems.locked",
+    "go.sum",
+    "go.work.sum",
+    "gradle.lockfile",
+    "mix.lock",
+    "module.bazel.lock",
+    "npm-shrinkwrap.json",
+    "package-lock.json",
+    "package.resolved",
+    "packages.lock.json",
+    "paket.lock",
+    "pdm.lock",
+    "pipfile.lock",
+    "pixi.lock",
+    "pnpm-lock.yaml",
+    "podfile.lock",
+    "poetry.lock",
+    "pubspec.lock",
+    "stack.yaml.lock",
+    "uv.lock",
+    "yarn.lock",
+];
+
+/// Files that programs keep passwords and tokens in.
+const CREDENTIAL_FILES: [&str; 21] = [
+    ".dockercfg",
+    ".git-credentials",
+    ".htpasswd",
+    ".my.cnf",
+    ".netrc",
+    ".npmrc",
+    ".pgpass",
+    ".pypirc",
+    ".vault-token",
+    ".vault_pass",
+    "_netrc",
+    "application_default_credentials.json",
+    "client_secret.json",
+    "credentials.json",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ecdsa_sk",
+    "id_ed25519",
+    "id_ed25519_sk",
+    "id_rsa",
+    "kubeconfig",
+];
+
+/// The same, where the name alone is too common.
+const CREDENTIAL_PATHS: [&str; 4] = [
+    ".aws/credentials",
+    ".docker/config.json",
+    ".kube/config",
+    ".cargo/credentials.toml",
+];
+
+/// Endings of files that hold keys or remember secrets.
+const CREDENTIAL_ENDINGS: [&str; 13] = [
+    ".env",
+    ".jks",
+    ".kdbx",
+    ".key",
+    ".keystore",
+    ".p12",
+    ".p8",
+    ".pem",
+    ".pfx",
+    ".pkcs12",
+    ".ppk",
+    ".tfstate",
+    ".tfstate.backup",
+];
+
+/// What the names of files end in that show which settings exist, without their values.
+const EXAMPLES: [&str; 8] = [
+    "default", "defaults", "dist", "example", "sample", "schema", "template", "tpl",
+];
+
+/// Files with which a repository speaks to coding agents, or settings of theirs.
+const AGENT_NAMES: [&str; 15] = [
+    "agent.md",
+    "agents.md",
+    "agents.override.md",
+    "claude.local.md",
+    "claude.md",
+    "gemini.md",
+    "qwen.md",
+    ".clinerules",
+    ".goosehints",
+    ".junie",
+    ".kiro",
+    ".mcp.json",
+    ".qwen",
+    ".roo",
+    ".roomodes",
+];
+
+/// The same, told by how the name begins.
+const AGENT_PREFIXES: [&str; 9] = [
+    ".aider",
+    ".claude",
+    ".codex",
+    ".continue",
+    ".cursor",
+    ".gemini",
+    ".opencode",
+    ".windsurf",
+    "opencode.json",
+];
+
+/// The same, where the place matters.
+const AGENT_PATHS: [&str; 4] = [
+    ".github/copilot-instructions.md",
+    ".github/instructions",
+    ".github/prompts",
+    ".github/chatmodes",
+];
+
+/// Returns why a file of this name is left out, if it is.
+pub(super) fn omission(path: &str) -> Option<Omission> {
+    if may_hold_credentials(path) {
+        Some(Omission::Credentials)
+    } else if vendored_folder(path).is_some() {
+        Some(Omission::Vendored)
+    } else if LOCK_FILES.contains(&file_name(path).to_lowercase().as_str()) {
+        Some(Omission::LockFile)
+    } else if is_generated(path) {
+        Some(Omission::Generated)
+    } else {
+        None
+    }
+}
+
+/// Tells whether a file of this name may hold keys or passwords.
+pub(super) fn may_hold_credentials(path: &str) -> bool {
+    let path = path.to_lowercase();
+    let name = file_name(&path);
+    let ending = name.rsplit('.').next().unwrap_or_default();
+    if EXAMPLES.contains(&ending) {
+        return false;
+    }
+    name.starts_with(".env.")
+        || CREDENTIAL_FILES.contains(&name)
+        || CREDENTIAL_ENDINGS.iter().any(|end| name.ends_with(end))
+        || CREDENTIAL_PATHS.iter().any(|end| has_ending(&path, end))
+}
+
+/// Returns the path down to the first directory with somebody else's code.
+pub(super) fn vendored_folder(path: &str) -> Option<&str> {
+    let mut end = 0;
+    for part in path.split_inclusive('/') {
+        end += part.len();
+        let folder = part.strip_suffix('/')?;
+        if VENDORED.contains(&folder) {
+            return path.get(..end);
+        }
+    }
+    None
+}
+
+/// Tells whether a file is one with which a repository speaks to coding agents.
+pub(super) fn speaks_to_agents(path: &str) -> bool {
+    let path = path.to_lowercase();
+    let by_part = path.split('/').any(|part| {
+        AGENT_NAMES.contains(&part) || AGENT_PREFIXES.iter().any(|start| part.starts_with(start))
+    });
+    by_part
+        || AGENT_PATHS.iter().any(|place| {
+            let inside = format!("/{path}/");
+            inside.contains(&format!("/{place}/"))
+        })
+}
+
+/// Tells whether the start of a text is that of a private key.
+pub(super) fn starts_as_key(text: &[u8]) -> bool {
+    let start = text.trim_ascii_start();
+    if start.starts_with(b"PuTTY-User-Key-File-") {
+        return true;
+    }
+    let line = start
+        .split(|byte| *byte == b'\n')
+        .next()
+        .unwrap_or_default();
+    line.starts_with(b"-----BEGIN ") && line.windows(11).any(|window| window == b"PRIVATE KEY")
+}
+
+fn is_generated(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let name = name.to_lowercase();
+    GENERATED_ENDINGS.iter().any(|end| name.ends_with(end))
+        || name.starts_with("zz_generated.")
+        || name.contains(".generated.")
+        || folders
+            .split('/')
+            .any(|folder| GENERATED_FOLDERS.contains(&folder))
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+fn has_ending(path: &str, ending: &str) -> bool {
+    let rest = path.strip_suffix(ending);
+    rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_what_is_left_out() {
+        use Omission::{Credentials, Generated, LockFile, Vendored};
+        let cases = [
+            ("src/main.rs", None),
+            ("src/vendor.rs", None),
+            ("src/distance/a.rs", None),
+            ("Cargo.lock", Some(LockFile)),
+            ("web/pnpm-lock.yaml", Some(LockFile)),
+            ("go.sum", Some(LockFile)),
+            ("my.lock", None),
+            ("vendor/x/y.go", Some(Vendored)),
+            ("a/node_modules/b/index.js", Some(Vendored)),
+            ("js/app.min.js", Some(Generated)),
+            ("api/v1/api.pb.go", Some(Generated)),
+            ("api/api_pb2.py", Some(Generated)),
+            ("web/dist/app.js", Some(Generated)),
+            ("src/Form.Designer.cs", Some(Generated)),
+            (".env", Some(Credentials)),
+            ("a/.env.production", Some(Credentials)),
+            (".env.example", None),
+            (".env.local.sample", None),
+            ("docker/prod.env", Some(Credentials)),
+            ("env.ts", None),
+            ("keys/server.PEM", Some(Credentials)),
+            ("home/.ssh/id_rsa", Some(Credentials)),
+            ("home/.ssh/id_rsa.pub", None),
+            (".aws/credentials", Some(Credentials)),
+            ("src/aws/credentials", None),
+            ("monkey", None),
+            ("vendor/tls/server.key", Some(Credentials)),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(omission(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_speaks_to_agents_is_known_at_any_depth() {
+        let yes = [
+            "CLAUDE.md",
+            "a/b/agents.MD",
+            ".claude/settings.json",
+            "x/.cursorrules",
+            ".cursor/rules/a.mdc",
+            "opencode.jsonc",
+            ".github/copilot-instructions.md",
+            "sub/.github/instructions/a.md",
+            ".aider.conf.yml",
+            ".mcp.json",
+        ];
+        let no = [
+            "docs/claude.md.txt",
+            "src/agents.rs",
+            ".github/workflows/ci.yml",
+            "gemini.rs",
+        ];
+        let wrong: Vec<_> = yes.iter().filter(|path| !speaks_to_agents(path)).collect();
+        assert_eq!(wrong, Vec::<&&str>::new());
+        let wrong: Vec<_> = no.iter().filter(|path| speaks_to_agents(path)).collect();
+        assert_eq!(wrong, Vec::<&&str>::new());
+    }
+
+    #[test]
+    fn keys_are_known_by_their_first_line() {
+        // Written in parts so that no scanner takes this file for a key.
+        let key = ["\n-----BEGIN RSA PRI", "VATE KEY-----\nabc"].concat();
+        assert!(starts_as_key(key.as_bytes()));
+        assert!(!starts_as_key(b"-----BEGIN CERTIFICATE-----\nPRIVATE KEY"));
+        assert!(!starts_as_key(b"fn main() {}"));
+    }
+
+    #[test]
+    fn a_vendored_folder_ends_where_it_is_named() {
+        assert_eq!(vendored_folder("a/vendor/b/vendor/c"), Some("a/vendor/"));
+        assert_eq!(vendored_folder("vendor"), None);
+    }
+}

@@ -1,0 +1,167 @@
+//! Which files of a change are left out, and why.
+
+use std::collections::BTreeMap;
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use tribunal_code::place;
+use tribunal_core::review::coverage::{LeftOut, Omission};
+
+use super::attributes::{self, Attributes};
+use super::listing::{Entry, Kind};
+use super::names;
+use super::repository::Repository;
+use super::{ChangeError, Pinned};
+
+/// The files that the config says to ignore.
+pub(super) struct Ignored {
+    globs: Gitignore,
+}
+
+impl Ignored {
+    /// Reads globs written as in a `.gitignore`.
+    pub(super) fn new(globs: &[String]) -> Result<Self, ChangeError> {
+        let mut builder = GitignoreBuilder::new("");
+        for glob in globs {
+            let bad = |error: ignore::Error| ChangeError::BadGlob {
+                glob: glob.clone(),
+                reason: error.to_string(),
+            };
+            builder.add_line(None, glob).map_err(bad)?;
+        }
+        let globs = builder.build().map_err(|error| ChangeError::BadGlob {
+            glob: globs.join(", "),
+            reason: error.to_string(),
+        })?;
+        Ok(Self { globs })
+    }
+
+    pub(super) fn contains(&self, path: &str) -> bool {
+        let matched = self.globs.matched_path_or_any_parents(path, false);
+        matched.is_ignore()
+    }
+}
+
+/// All that decides whether a file is left out before its content is read.
+pub(super) struct Rules {
+    ignored: Ignored,
+    attributes: BTreeMap<Vec<u8>, Attributes>,
+}
+
+impl Rules {
+    /// Returns the rules for the files of a change.
+    ///
+    /// Attributes come from before the change, so that a change cannot hide itself.
+    pub(super) fn new(
+        repo: &Repository,
+        pinned: &Pinned,
+        entries: &[Entry],
+    ) -> Result<Self, ChangeError> {
+        let tree = if pinned.whole_files {
+            pinned.head.as_deref()
+        } else {
+            pinned.base.as_deref()
+        };
+        let paths: Vec<&[u8]> = entries.iter().map(|entry| entry.path.as_slice()).collect();
+        let attributes = match tree {
+            Some(tree) => attributes::read(repo, tree, &paths)?,
+            None => BTreeMap::new(),
+        };
+        Ok(Self {
+            ignored: Ignored::new(&pinned.ignore)?,
+            attributes,
+        })
+    }
+
+    /// Returns the paths of a file, or why it is left out by its name, kind or attributes.
+    pub(super) fn paths<'a>(
+        &self,
+        entry: &'a Entry,
+    ) -> Result<(&'a str, Option<&'a str>), LeftOut> {
+        let shown = String::from_utf8_lossy(&entry.path);
+        let Ok(path) = str::from_utf8(&entry.path) else {
+            return Err(left_out(
+                &shown,
+                Omission::Unreadable,
+                "its name is not UTF-8",
+            ));
+        };
+        let Ok(old_path) = entry.old_path.as_deref().map(str::from_utf8).transpose() else {
+            let detail = "its former name is not UTF-8";
+            return Err(left_out(path, Omission::Unreadable, detail));
+        };
+        if self.ignored.contains(path) {
+            return Err(left_out(path, Omission::Ignored, ""));
+        }
+        if let Some(why) = kind_omission(entry) {
+            return Err(left_out(path, why, ""));
+        }
+        // What was in a file of keys is still secret when the file is called otherwise.
+        if old_path.is_some_and(names::may_hold_credentials) {
+            return Err(left_out(path, Omission::Credentials, ""));
+        }
+        if let Some(why) = names::omission(path) {
+            return Err(left_out(path, why, ""));
+        }
+        let attributes = self
+            .attributes
+            .get(&entry.path)
+            .copied()
+            .unwrap_or_default();
+        match attribute_omission(attributes) {
+            Some((why, detail)) => Err(left_out(path, why, detail)),
+            None => Ok((path, old_path)),
+        }
+    }
+}
+
+/// Returns the note about a file that is left out.
+pub(super) fn left_out(path: &str, why: Omission, detail: impl Into<String>) -> LeftOut {
+    LeftOut {
+        path: path.to_owned(),
+        why,
+        detail: detail.into(),
+    }
+}
+
+/// Returns the note about a file beyond the limit on their number.
+pub(super) fn too_many(path: &str, limit: usize) -> LeftOut {
+    let detail = format!("the change has more than {limit} files");
+    left_out(path, Omission::TooMany, detail)
+}
+
+/// Tells whether a program wrote the file and a change may not have said so first.
+///
+/// `base` is the text before the change; whole files, which have none, speak for themselves.
+pub(super) fn is_generated(is_whole: bool, base: Option<&str>, new: Option<&str>) -> bool {
+    match (base, new) {
+        (Some(base), Some(new)) => place::is_generated(base) && place::is_generated(new),
+        (Some(base), None) => place::is_generated(base),
+        (None, Some(new)) => is_whole && place::is_generated(new),
+        (None, None) => false,
+    }
+}
+
+fn kind_omission(entry: &Entry) -> Option<Omission> {
+    let kinds = [entry.new.kind(), entry.old.kind()];
+    // What it is now counts; what it was, only if it is gone.
+    let kind = kinds.into_iter().find(|kind| *kind != Kind::Missing)?;
+    match kind {
+        Kind::Link => Some(Omission::Symlink),
+        Kind::Submodule => Some(Omission::Submodule),
+        Kind::File | Kind::Missing => None,
+    }
+}
+
+fn attribute_omission(attributes: Attributes) -> Option<(Omission, &'static str)> {
+    if attributes.is_encrypted {
+        Some((Omission::Credentials, "stored encrypted"))
+    } else if attributes.is_vendored {
+        Some((Omission::Vendored, "by `.gitattributes`"))
+    } else if attributes.is_generated {
+        Some((Omission::Generated, "by `.gitattributes`"))
+    } else if attributes.is_binary {
+        Some((Omission::Binary, "by `.gitattributes`"))
+    } else {
+        None
+    }
+}

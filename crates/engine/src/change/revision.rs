@@ -1,0 +1,125 @@
+//! From names to commits.
+//!
+//! Names are the user's, so this is the one place where git reads the user's repository: its
+//! refs and config, to answer with an id. No command here looks at a working tree or an index,
+//! and an explicit git directory keeps git from refusing what belongs to somebody else.
+
+use super::ChangeError;
+use super::git::Call;
+use super::repository::Repository;
+
+/// How many refs are compared with a name that is none.
+const MAX_SUGGESTIONS: usize = 5_000;
+
+/// Something to compare the branch with.
+pub(super) struct Other {
+    /// Its name, for people.
+    pub(super) name: String,
+    /// Its commit.
+    pub(super) commit: String,
+}
+
+/// Returns the commit the user stands on; none if there is no commit yet.
+pub(super) fn head(repo: &Repository) -> Result<Option<String>, ChangeError> {
+    find(repo, "HEAD")
+}
+
+/// Returns the commit that `revision` names.
+pub(super) fn resolve(repo: &Repository, revision: &str) -> Result<String, ChangeError> {
+    let found = match revision.starts_with('-') || revision.is_empty() {
+        true => None,
+        false => find(repo, revision)?,
+    };
+    match found {
+        Some(commit) => Ok(commit),
+        None => Err(ChangeError::UnknownRevision {
+            revision: revision.to_owned(),
+            suggestion: suggestion(repo, revision)?,
+        }),
+    }
+}
+
+/// Returns the name of the current branch; none if no branch is checked out.
+pub(super) fn branch(repo: &Repository) -> Result<Option<String>, ChangeError> {
+    let call = names(repo)?.args(["symbolic-ref", "--quiet", "HEAD"]);
+    let name = call.answer()?;
+    Ok(name.and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned)))
+}
+
+/// Returns what the branch may be compared with: its upstream, then the default branch.
+pub(super) fn others(repo: &Repository) -> Result<Vec<Other>, ChangeError> {
+    let mut candidates = Vec::new();
+    let upstream = names(repo)?.args(["rev-parse", "--symbolic-full-name", "--verify", "-q"]);
+    candidates.extend(upstream.args(["HEAD@{upstream}"]).answer()?);
+    let default = names(repo)?.args(["symbolic-ref", "-q", "refs/remotes/origin/HEAD"]);
+    candidates.extend(default.answer()?);
+    let configured = repo.settings.get("init.defaultbranch");
+    for name in configured.into_iter().chain(["main", "master"]) {
+        candidates.push(format!("refs/remotes/origin/{name}"));
+        candidates.push(format!("refs/heads/{name}"));
+    }
+    let mut others: Vec<Other> = Vec::new();
+    for name in candidates {
+        if let Some(commit) = find(repo, &name)? {
+            let prefixes = ["refs/remotes/", "refs/heads/"];
+            let short = prefixes.iter().find_map(|start| name.strip_prefix(start));
+            let name = short.unwrap_or(&name).to_owned();
+            others.push(Other { name, commit });
+        }
+    }
+    Ok(others)
+}
+
+/// Returns the commit at which the history of `commit` left that of `other`.
+pub(super) fn merge_base(
+    repo: &Repository,
+    other: &Other,
+    commit: &str,
+) -> Result<String, ChangeError> {
+    let call = repo.call().args(["merge-base", &other.commit, commit]);
+    call.answer()?.ok_or_else(|| ChangeError::NoCommonHistory {
+        revision: other.name.clone(),
+        is_shallow: repo.own.join("shallow").is_file(),
+    })
+}
+
+/// Returns the first parent of a commit; none if it has none, or none that we have.
+pub(super) fn parent(repo: &Repository, commit: &str) -> Result<Option<String>, ChangeError> {
+    let revision = format!("{commit}^1^{{commit}}");
+    let call = repo.call().args(["rev-parse", "--verify", "--quiet"]);
+    call.args([revision]).answer()
+}
+
+/// Returns the tree of a commit.
+pub(super) fn tree(repo: &Repository, commit: &str) -> Result<String, ChangeError> {
+    let revision = format!("{commit}^{{tree}}");
+    let call = repo.call().args(["rev-parse", "--verify", "--quiet"]);
+    call.args([revision]).line()
+}
+
+fn find(repo: &Repository, revision: &str) -> Result<Option<String>, ChangeError> {
+    let call = names(repo)?.args(["rev-parse", "--verify", "--quiet"]);
+    call.args([format!("{revision}^{{commit}}")]).answer()
+}
+
+fn suggestion(repo: &Repository, revision: &str) -> Result<Option<String>, ChangeError> {
+    let count = format!("--count={MAX_SUGGESTIONS}");
+    let call = names(repo)?.args(["for-each-ref", "--format=%(refname:short)", &count]);
+    let output = call.output()?;
+    let names = String::from_utf8_lossy(&output);
+    let scored = names.lines().map(|name| {
+        // People leave out the remote more often than they mistype it.
+        let last = name.split_once('/').map_or(name, |(_, rest)| rest);
+        let score = strsim::jaro_winkler(name, revision).max(strsim::jaro_winkler(last, revision));
+        (score, name)
+    });
+    let best = scored
+        .filter(|(score, _)| *score > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    Ok(best.map(|(_, name)| name.to_owned()))
+}
+
+/// Returns a call that reads names of the user's repository.
+fn names(repo: &Repository) -> Result<Call<'_>, ChangeError> {
+    Ok(repo.git.on(&repo.versioned()?.git_dir))
+}

@@ -1,0 +1,130 @@
+//! Which files of the working tree are stored, and which are only noted.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use tribunal_core::review::coverage::{LeftOut, Omission};
+
+use super::names;
+use super::omit::{Ignored, left_out};
+use super::{ChangeError, ChangeLimits};
+
+/// Decides about files of the working tree.
+pub(super) struct Intake {
+    limits: ChangeLimits,
+    ignored: Ignored,
+}
+
+/// What was decided.
+#[derive(Default)]
+pub(super) struct Taken {
+    /// Files to store, or to forget if they are gone.
+    pub(super) paths: Vec<Vec<u8>>,
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+impl Intake {
+    pub(super) fn new(limits: ChangeLimits, ignore: &[String]) -> Result<Self, ChangeError> {
+        Ok(Self {
+            limits,
+            ignored: Ignored::new(ignore)?,
+        })
+    }
+
+    /// Chooses among `candidates`, none of which was read yet.
+    ///
+    /// Secrets are not copied, and neither is what nobody will review: an unignored directory of
+    /// packages or a dump of a database must not fill our repository.
+    pub(super) fn choose(&self, root: &Path, own: &Path, candidates: Vec<Vec<u8>>) -> Taken {
+        let mut taken = Taken::default();
+        let mut folders: BTreeMap<String, usize> = BTreeMap::new();
+        let mut total: u64 = 0;
+        for path in candidates {
+            let full = root.join(OsStr::from_bytes(&path));
+            // The ledger may lie in the working tree.
+            if full.starts_with(own) {
+                continue;
+            }
+            match self.look(&full, &path, &mut total) {
+                Look::Take => taken.paths.push(path),
+                Look::Omit(left) => taken.left_out.push(left),
+                Look::Vendored(folder) => *folders.entry(folder).or_default() += 1,
+            }
+        }
+        for (folder, count) in folders {
+            let detail = format!("{count} changed files");
+            let left = left_out(&folder, Omission::Vendored, detail);
+            taken.left_out.push(left);
+        }
+        taken
+    }
+
+    fn look(&self, full: &Path, path: &[u8], total: &mut u64) -> Look {
+        let shown = String::from_utf8_lossy(path);
+        let omit = |why, detail: &str| Look::Omit(left_out(&shown, why, detail));
+        let metadata = match fs::symlink_metadata(full) {
+            Ok(metadata) => metadata,
+            Err(error) if is_gone(&error) => return Look::Take,
+            Err(error) => return omit(Omission::Unreadable, &error.to_string()),
+        };
+        if metadata.is_symlink() {
+            return Look::Take;
+        }
+        if metadata.is_dir() {
+            // Git lists a directory only if it is a repository of its own: one that it knows, or
+            // one that happens to lie there.
+            return match path.ends_with(b"/") {
+                true => omit(Omission::Submodule, "a repository of its own"),
+                false => Look::Take,
+            };
+        }
+        if !metadata.is_file() {
+            return omit(Omission::Unreadable, "neither a file nor a link");
+        }
+        if self.ignored.contains(&shown) {
+            return omit(Omission::Ignored, "");
+        }
+        match names::omission(&shown) {
+            Some(Omission::Credentials) => return omit(Omission::Credentials, ""),
+            Some(Omission::Vendored) => {
+                let folder = names::vendored_folder(&shown).unwrap_or(&shown);
+                return Look::Vendored(folder.to_owned());
+            }
+            _ => {}
+        }
+        let size = metadata.len();
+        if size > self.limits.max_file_bytes {
+            return omit(Omission::Oversized, &format!("{size} bytes"));
+        }
+        if total.saturating_add(size) > self.limits.max_total_bytes {
+            let limit = self.limits.max_total_bytes;
+            return omit(
+                Omission::TooMany,
+                &format!("more than {limit} bytes changed"),
+            );
+        }
+        // One file that cannot be read would make git give up on all of them.
+        if let Err(error) = File::open(full) {
+            return omit(Omission::Unreadable, &error.to_string());
+        }
+        *total += size;
+        Look::Take
+    }
+}
+
+enum Look {
+    Take,
+    Omit(LeftOut),
+    Vendored(String),
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
