@@ -72,6 +72,7 @@ impl Color {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Init(commands::init::Args),
+    Review(commands::review::Args),
     Connect(commands::connect::Args),
     Disconnect(commands::disconnect::Args),
     Agents(commands::agents::Args),

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use tribunal_core::text::for_terminal;
 use tribunal_engine::case::CaseError;
+use tribunal_engine::change::ChangeError;
 use tribunal_engine::config::ConfigError;
 use tribunal_store::StoreError;
 
@@ -135,6 +136,16 @@ impl From<CaseError> for CliError {
                 Self::new(Exit::Config, reason).hint("`tribunal doctor` checks every agent")
             }
             CaseError::Request(text) => Self::new(Exit::Usage, text),
+            CaseError::Change(error) => {
+                let exit = match &error {
+                    ChangeError::UnknownRevision { .. }
+                    | ChangeError::PathMatchesNothing { .. } => Exit::NotFound,
+                    ChangeError::GitFailed { .. } | ChangeError::File { .. } => Exit::Internal,
+                    _ => Exit::Usage,
+                };
+                let told = Self::new(exit, error.to_string());
+                error.hints().into_iter().fold(told, Self::hint)
+            }
             CaseError::Parked { .. } | CaseError::Unreadable { .. } => {
                 Self::new(Exit::Internal, error.to_string())
             }

@@ -62,6 +62,7 @@ fn run(args: Args) -> Result<Exit, CliError> {
         Command::Log(args) => block_on(commands::log::run(&invocation, args)),
         Command::Show(args) => block_on(commands::show::run(&invocation, args)),
         Command::Watch(args) => block_on(commands::watch::run(&invocation, args)),
+        Command::Review(args) => block_on(commands::review::run(&invocation, args)),
         Command::Resume(args) => block_on(commands::resume::run(&invocation, args)),
         Command::Replay(args) => block_on(commands::replay::run(&invocation, args)),
         Command::Export(args) => block_on(commands::export::run(&invocation, args)),

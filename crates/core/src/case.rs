@@ -16,6 +16,8 @@ use crate::time::Timestamp;
 pub enum CaseKind {
     /// One or more prompts put to one agent.
     Ask,
+    /// A panel of reviewers on one change.
+    Review,
 }
 
 impl CaseKind {
@@ -24,6 +26,7 @@ impl CaseKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ask => "ask",
+            Self::Review => "review",
         }
     }
 }

@@ -76,6 +76,9 @@ pub enum CaseError {
         /// Why.
         reason: String,
     },
+    /// The change cannot be read.
+    #[error(transparent)]
+    Change(#[from] crate::change::ChangeError),
     /// No configured agent has this name.
     #[error("no agent is called `{name}`")]
     UnknownAgent {

@@ -17,6 +17,7 @@ use crate::call::Seat;
 use crate::case::{Case, CaseError};
 use crate::files::LedgerDir;
 use crate::ledger::Ledger;
+use crate::review::Reviewed;
 
 /// Core, agents and store brought together. Everything that acts goes through here.
 pub struct Engine {
@@ -33,10 +34,12 @@ pub struct Engine {
 /// What came of going on with a case.
 #[derive(Debug)]
 pub enum Resumed {
-    /// It had ended well before; nothing was done.
+    /// It had come to its end before; nothing was done.
     AlreadyCompleted(CaseId),
     /// It was a case of prompts.
     Ask(AskReport),
+    /// It was a review.
+    Review(Box<Reviewed>),
 }
 
 impl Engine {
@@ -60,7 +63,7 @@ impl Engine {
 
     /// Goes on with a case that was interrupted, parked, or ended without all of its answers.
     pub async fn resume(&self, record: &CaseRecord) -> Result<Resumed, CaseError> {
-        if record.state == CaseState::Closed(Outcome::Completed) {
+        if is_final(&record.state) {
             return Ok(Resumed::AlreadyCompleted(record.id.clone()));
         }
         let (ledger, holder) = (self.ledger.clone(), self.holder.clone());
@@ -69,14 +72,16 @@ impl Engine {
             CaseKind::Ask => Ok(Resumed::Ask(
                 self.resume_ask(case, record.request.clone()).await?,
             )),
+            CaseKind::Review => Ok(Resumed::Review(Box::new(
+                self.resume_review(case, record.request.clone()).await?,
+            ))),
         }
     }
 
     /// Returns the newest case that is neither completed nor being worked on.
     pub async fn newest_unfinished(&self) -> Result<Option<CaseRecord>, CaseError> {
         let recent = self.ledger.store().recent_cases(200).await?;
-        let unfinished =
-            |case: &CaseRecord| !case.owned && case.state != CaseState::Closed(Outcome::Completed);
+        let unfinished = |case: &CaseRecord| !case.owned && !is_final(&case.state);
         Ok(recent.into_iter().find(unfinished))
     }
 
@@ -121,6 +126,16 @@ impl Engine {
             .cloned()
             .ok_or_else(known)?
             .map_err(unfit)
+    }
+}
+
+/// Tells whether there is nothing to go on with.
+fn is_final(state: &CaseState) -> bool {
+    match state {
+        CaseState::Closed(Outcome::Completed | Outcome::Failed { .. }) => true,
+        CaseState::Closed(Outcome::Inconclusive { .. })
+        | CaseState::Open
+        | CaseState::Parked { .. } => false,
     }
 }
 

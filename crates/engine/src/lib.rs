@@ -16,6 +16,7 @@ pub mod export;
 pub mod files;
 pub mod ledger;
 pub mod replay;
+pub mod review;
 
 pub use assemble::{Surroundings, open_store};
 pub use engine::{Engine, Resumed};

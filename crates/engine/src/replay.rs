@@ -6,9 +6,10 @@ use std::sync::Arc;
 use tribunal_agents::spec::Recording;
 use tribunal_agents::{Agent, AgentError, Profile, replay::ReplayAgent};
 use tribunal_core::case::{CaseKind, CaseState};
-use tribunal_core::event::RunResult;
+use tribunal_core::event::{EventKind, RunResult};
 use tribunal_core::ids::AgentName;
 use tribunal_core::outage::RetryPolicy;
+use tribunal_core::review::report::{ReviewReport, Standing};
 use tribunal_core::secret::Redactor;
 use tribunal_store::{CaseRecord, Store};
 
@@ -21,11 +22,14 @@ use crate::case::CaseError;
 use crate::config::Synchronous;
 use crate::export::{Exported, ExportedRun};
 use crate::files::LedgerDir;
+use crate::review::Reviewed;
 
 /// A temporary ledger and the recorded agents, ready to play a case again.
 pub struct Stage {
     engine: Engine,
     exported: Exported,
+    /// Where the case was recorded.
+    recorded_in: LedgerDir,
     /// Removed when the stage is dropped.
     _temporary: tempfile::TempDir,
 }
@@ -68,6 +72,7 @@ impl Stage {
         Ok(Self {
             engine,
             exported,
+            recorded_in: dir.clone(),
             _temporary: temporary,
         })
     }
@@ -86,6 +91,11 @@ impl Stage {
                 let report = self.engine.replay_ask(record).await?;
                 self.compare_ask(&report)
             }
+            CaseKind::Review => {
+                let clone = self.recorded_in.clone_of_repository();
+                let reviewed = self.engine.replay_review(record, clone).await?;
+                self.compare_review(&reviewed)?
+            }
         };
         self.engine.close().await;
         Ok(if differences.is_empty() {
@@ -93,6 +103,35 @@ impl Stage {
         } else {
             Replayed::Different(differences)
         })
+    }
+
+    fn compare_review(&self, reviewed: &Reviewed) -> Result<Vec<String>, CaseError> {
+        let settled = self
+            .exported
+            .events
+            .iter()
+            .rev()
+            .find_map(|event| match &event.kind {
+                EventKind::ReviewSettled { report, .. } => Some(report),
+                _ => None,
+            });
+        let (Some(hash), Some(now)) = (settled, &reviewed.report) else {
+            return Ok(match (settled, &reviewed.report) {
+                (None, None) => Vec::new(),
+                _ => vec!["the review comes to another end".to_owned()],
+            });
+        };
+        let bytes = self.recorded_in.get_blob(hash);
+        let bytes = bytes.map_err(CaseError::file("read the recorded report"))?;
+        let then: ReviewReport = serde_json::from_slice(&bytes)
+            .map_err(|error| CaseError::Request(format!("the recorded report: {error}")))?;
+        let (then, now) = (essence(&then), essence(now));
+        let fields = ["gate", "findings", "coverage", "statistics"];
+        let differs = |field: &&str| then.get(*field) != now.get(*field);
+        let differing = fields.into_iter().filter(differs);
+        Ok(differing
+            .map(|field| format!("`{field}` of the report comes out differently"))
+            .collect())
     }
 
     fn compare_ask(&self, report: &AskReport) -> Vec<String> {
@@ -119,6 +158,21 @@ impl Stage {
         }
         differences
     }
+}
+
+/// Returns what of the report of a review must be the same when it is done again: everything but
+/// the name of the case and what the ledger knew of earlier reviews.
+fn essence(report: &ReviewReport) -> serde_json::Value {
+    let mut findings = report.findings.clone();
+    for finding in &mut findings {
+        finding.standing = Standing::New;
+    }
+    serde_json::json!({
+        "gate": report.gate,
+        "findings": findings,
+        "coverage": report.coverage,
+        "statistics": report.statistics,
+    })
 }
 
 /// Returns a seat for every agent of the record, answering from it.

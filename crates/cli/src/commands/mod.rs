@@ -17,6 +17,7 @@ pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod replay;
 pub(crate) mod resume;
+pub(crate) mod review;
 pub(crate) mod show;
 pub(crate) mod supervise;
 pub(crate) mod watch;

@@ -2,7 +2,7 @@
 
 use tribunal_engine::Resumed;
 
-use crate::commands::ask;
+use crate::commands::{ask, review};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::{Format, Invocation};
@@ -38,13 +38,29 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     let stream = engine.ledger().subscribe();
     let work = invocation.stoppable(&engine, engine.resume(&record));
     let result = report::report_while(stream, reporter.as_mut(), work).await;
-    match result? {
+    finish(
+        invocation,
+        result?,
+        format,
+        review::Presentation::of(format),
+    )
+}
+
+/// Prints what came of going on, and returns the exit code.
+pub(super) fn finish(
+    invocation: &Invocation,
+    resumed: Resumed,
+    format: Format,
+    presentation: review::Presentation,
+) -> Result<Exit, CliError> {
+    match resumed {
         Resumed::AlreadyCompleted(case) => {
             invocation.say(&format!(
-                "Case {case} is completed; there is nothing left to do."
+                "Case {case} has come to its end; there is nothing left to do."
             ));
             Ok(Exit::Pass)
         }
         Resumed::Ask(report) => ask::finish(invocation, format, &report),
+        Resumed::Review(reviewed) => review::finish(invocation, &reviewed, &presentation),
     }
 }

@@ -3,11 +3,6 @@
 mod human;
 mod jsonl;
 mod progress;
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "the review command is about to call it"
-)]
 pub(crate) mod review;
 mod words;
 

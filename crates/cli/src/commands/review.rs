@@ -1,0 +1,261 @@
+//! `tribunal review`.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use tribunal_core::case::CaseState;
+use tribunal_core::review::gate::Gate;
+use tribunal_core::review::report::ReviewReport;
+use tribunal_core::scale::Severity;
+use tribunal_engine::change::ChangeSource;
+use tribunal_engine::config::Rounds;
+use tribunal_engine::files::write_shared;
+use tribunal_engine::review::{ReviewWish, Reviewed};
+
+use crate::commands::ending;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::invocation::{Format, Invocation};
+use crate::report;
+use crate::report::review::{Options, ReviewFormat, render, review_json, schema};
+
+/// Review a change with a panel, and say whether it may go in
+///
+/// Without options it takes your uncommitted work, or your branch against its upstream. The
+/// configured reviewers and the built-in ones read it independently; what they report is checked
+/// against the code and settled by arithmetic. The exit code is the gate: 0 PASS, 1 FAIL,
+/// 5 INCONCLUSIVE. Silence, a cut-off answer or an unread file is never a PASS.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    tribunal review\n  \
+    tribunal review src/ --reviewer builtin:security\n  \
+    tribunal review --base origin/main --format github --save sarif=tribunal.sarif\n  \
+    tribunal review --commit HEAD --with clippy.sarif\n  \
+    git diff | tribunal review --patch -")]
+pub(crate) struct Args {
+    /// Files or directories; alone they are reviewed whole, with another option they restrict it
+    paths: Vec<String>,
+    /// Review uncommitted work, or else the branch against its upstream (the default)
+    #[arg(long, group = "source")]
+    diff: bool,
+    /// Review what the next commit would hold
+    #[arg(long, group = "source")]
+    staged: bool,
+    /// Review the commits since the branch left this revision
+    #[arg(long, value_name = "REV", group = "source")]
+    base: Option<String>,
+    /// Review one commit
+    #[arg(long, value_name = "REV", group = "source")]
+    commit: Option<String>,
+    /// Review a unified diff from a file; `-` reads standard input
+    #[arg(long, value_name = "FILE", group = "source")]
+    patch: Option<PathBuf>,
+    /// Let only these review: names of agents, `builtin`, or `builtin:security`
+    #[arg(long = "reviewer", value_name = "NAME", value_delimiter = ',')]
+    reviewers: Vec<String>,
+    /// Add the findings of another tool: SARIF, or the JSON of a linter
+    #[arg(long, value_name = "FILE")]
+    with: Vec<PathBuf>,
+    /// How far reviewers debate: `contested`, 1, 2 or 3
+    #[arg(long, value_name = "N")]
+    rounds: Option<Rounds>,
+    /// Fail on findings of this severity and above: low, medium, high or critical
+    #[arg(long, value_name = "LEVEL")]
+    fail_on: Option<Severity>,
+    /// Count only findings that were not there before the change
+    #[arg(long)]
+    new_only: bool,
+    /// Stop before the next call once the case has cost this much
+    #[arg(long, value_name = "USD")]
+    max_cost: Option<String>,
+    /// Go on with an interrupted review
+    #[arg(long, value_name = "CASE", conflicts_with_all = ["source", "paths", "reviewers", "with"])]
+    resume: Option<String>,
+    /// How to print the report
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: ReviewFormat,
+    /// Short for `--format json`
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Also write the report to a file, as in `sarif=out.sarif`; `github-review` is one more format
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = parse_save)]
+    save: Vec<Save>,
+    /// Show everything, the rejected findings and the whole calculation included
+    #[arg(long, short)]
+    verbose: bool,
+    /// Print the JSON schema of the report and do nothing else
+    #[arg(long)]
+    schema: bool,
+}
+
+/// One more form in which the report is wanted.
+#[derive(Debug, Clone)]
+struct Save {
+    form: Form,
+    file: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    Report(ReviewFormat),
+    GithubReview,
+}
+
+fn parse_save(text: &str) -> Result<Save, String> {
+    let (form, file) = text
+        .split_once('=')
+        .filter(|(_, file)| !file.is_empty())
+        .ok_or("write it as `sarif=out.sarif`")?;
+    let form = match form {
+        "github-review" => Form::GithubReview,
+        name => Form::Report(<ReviewFormat as clap::ValueEnum>::from_str(name, true)?),
+    };
+    Ok(Save {
+        form,
+        file: PathBuf::from(file),
+    })
+}
+
+/// How a finished review is shown and kept.
+#[derive(Debug)]
+pub(crate) struct Presentation {
+    format: ReviewFormat,
+    verbose: bool,
+    save: Vec<Save>,
+}
+
+impl Presentation {
+    /// Returns the presentation of a review that is only looked at.
+    pub(crate) fn of(format: Format) -> Self {
+        Self {
+            format: match format {
+                Format::Text => ReviewFormat::Text,
+                Format::Json => ReviewFormat::Json,
+                Format::Jsonl => ReviewFormat::Jsonl,
+            },
+            verbose: false,
+            save: Vec::new(),
+        }
+    }
+}
+
+/// Reviews and prints.
+pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, CliError> {
+    if args.schema {
+        invocation.print_json(&schema())?;
+        return Ok(Exit::Pass);
+    }
+    let mut overrides = Vec::new();
+    if let Some(cost) = &args.max_cost {
+        overrides.push(format!("budget.per_case={cost}"));
+    }
+    let presentation = Presentation {
+        format: if args.json {
+            ReviewFormat::Json
+        } else {
+            args.format
+        },
+        verbose: args.verbose,
+        save: args.save.clone(),
+    };
+    let settings = invocation.settings(&overrides)?.settings;
+    let resume = args.resume.clone();
+    let wish = wish(invocation, args)?;
+    let engine = invocation.engine_with(&overrides).await?;
+    let events = match presentation.format {
+        ReviewFormat::Jsonl => Format::Jsonl,
+        _ => Format::Text,
+    };
+    let mut reporter = invocation.reporter(events);
+    let stream = engine.ledger().subscribe();
+    let reviewed = match resume {
+        Some(case) => {
+            let record = engine.ledger().store().find_case(&case).await?;
+            let work = invocation.stoppable(&engine, engine.resume(&record));
+            let resumed = report::report_while(stream, reporter.as_mut(), work).await?;
+            return super::resume::finish(invocation, resumed, events, presentation);
+        }
+        None => {
+            let work = invocation.stoppable(&engine, engine.review(&settings, wish));
+            report::report_while(stream, reporter.as_mut(), work).await?
+        }
+    };
+    finish(invocation, &reviewed, &presentation)
+}
+
+/// Prints what came of a review and returns the exit code.
+pub(crate) fn finish(
+    invocation: &Invocation,
+    reviewed: &Reviewed,
+    presentation: &Presentation,
+) -> Result<Exit, CliError> {
+    let Some(report) = &reviewed.report else {
+        return Err(match &reviewed.state {
+            CaseState::Parked { why, until } => ending::parked(&reviewed.case, why, *until),
+            CaseState::Open | CaseState::Closed(_) => ending::left_open(&reviewed.case),
+        });
+    };
+    show(invocation, report, presentation)?;
+    Ok(match report.gate {
+        Gate::Pass => Exit::Pass,
+        Gate::Fail { .. } => Exit::Fail,
+        Gate::Inconclusive { .. } => Exit::Inconclusive,
+    })
+}
+
+/// Prints a report and writes the files that were asked for.
+pub(crate) fn show(
+    invocation: &Invocation,
+    report: &ReviewReport,
+    presentation: &Presentation,
+) -> Result<(), CliError> {
+    for save in &presentation.save {
+        let text = match save.form {
+            Form::Report(format) => render(report, format, &Options::default()),
+            Form::GithubReview => format!("{:#}\n", review_json(report)),
+        };
+        let path = invocation.path(&save.file);
+        write_shared(&path, text.as_bytes()).map_err(|error| {
+            let text = format!("cannot write {}", path.display());
+            CliError::new(Exit::Usage, text).caused_by(&error)
+        })?;
+    }
+    let options = Options::for_stdout(presentation.verbose);
+    invocation.print(&render(report, presentation.format, &options))
+}
+
+fn wish(invocation: &Invocation, args: Args) -> Result<ReviewWish, CliError> {
+    let change = match (args.diff, args.staged, args.base, args.commit, &args.patch) {
+        (_, true, ..) => ChangeSource::Staged,
+        (_, _, Some(base), ..) => ChangeSource::Base(base),
+        (_, _, _, Some(commit), _) => ChangeSource::Commit(commit),
+        (_, _, _, _, Some(file)) => ChangeSource::PatchText(read_patch(invocation, file)?),
+        (false, ..) if !args.paths.is_empty() => ChangeSource::Files,
+        _ => ChangeSource::Default,
+    };
+    Ok(ReviewWish {
+        directory: invocation.cwd.clone(),
+        change,
+        paths: args.paths,
+        reviewers: args.reviewers,
+        with: args.with.iter().map(|file| invocation.path(file)).collect(),
+        rounds: args.rounds,
+        fail_on: args.fail_on,
+        new_only: args.new_only,
+    })
+}
+
+fn read_patch(invocation: &Invocation, file: &Path) -> Result<Vec<u8>, CliError> {
+    let mut bytes = Vec::new();
+    let read = match file.to_str() {
+        Some("-") => std::io::stdin().read_to_end(&mut bytes).map(|_| bytes),
+        _ => std::fs::read(invocation.path(file)),
+    };
+    read.map_err(|error| {
+        let exit = match error.kind() {
+            std::io::ErrorKind::NotFound => Exit::NotFound,
+            _ => Exit::Usage,
+        };
+        CliError::new(exit, format!("cannot read {}", file.display())).caused_by(&error)
+    })
+}

@@ -1,0 +1,117 @@
+//! The built-in reviewers: rules on syntax trees, without a model, a key or a network.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tribunal_code::rule::{Domain, Hit, Reviewer, RuleSet, Source};
+use tribunal_core::finding::{Finding, Grounding, Location};
+use tribunal_core::review::coverage::FileStatus;
+
+use crate::change::{Change, ChangedFile};
+
+/// The family of all built-in reviewers: they share their author, so they are one voice.
+pub(crate) const FAMILY: &str = "builtin";
+
+/// What the built-in reviewers say about a change.
+#[derive(Debug, Default)]
+pub(crate) struct Checked {
+    /// The findings by domain.
+    pub(crate) findings: BTreeMap<Domain, Vec<Finding>>,
+    /// Files that could not be checked to the end, each with the reason.
+    pub(crate) unread: Vec<(String, String)>,
+}
+
+/// Checks all files of a change that have a grammar. Blocks; meant for a thread of its own.
+pub(crate) fn check(change: &Change, domains: &[Domain], rules: RuleSet) -> Checked {
+    let reviewer = Reviewer::new(domains.iter().copied()).with_rules(rules);
+    let readable: Vec<&ChangedFile> = change.files.iter().filter(|file| reads(file)).collect();
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(file) = readable.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push((file.path.as_str(), check_file(&reviewer, file)));
+        }
+        done
+    };
+    let mut results: Vec<_> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.min(readable.len()))
+            .map(|_| scope.spawn(work))
+            .collect();
+        let joined = workers.into_iter().map(|worker| {
+            // A panic of a worker is one of ours: pass it on.
+            worker
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        joined.flatten().collect()
+    });
+    results.sort_by_key(|(path, _)| *path);
+    let mut checked = Checked::default();
+    for (path, result) in results {
+        match result {
+            Ok(hits) => {
+                for hit in hits {
+                    let list = checked.findings.entry(hit.domain).or_default();
+                    list.push(finding(path, hit));
+                }
+            }
+            Err(reason) => checked.unread.push((path.to_owned(), reason)),
+        }
+    }
+    checked
+}
+
+/// Tells whether the built-in reviewers can read a file. What was deleted has no defects.
+pub(crate) fn reads(file: &ChangedFile) -> bool {
+    file.language
+        .is_some_and(|language| language.is_available())
+        && file.status != FileStatus::Deleted
+}
+
+fn check_file(reviewer: &Reviewer, file: &ChangedFile) -> Result<Vec<Hit>, String> {
+    let Some(language) = file.language else {
+        return Ok(Vec::new());
+    };
+    let whole = file.status == FileStatus::Whole;
+    let source = Source {
+        path: &file.path,
+        language,
+        text: &file.text,
+        changed: (!whole).then(|| file.diff.added()),
+    };
+    let report = reviewer.check(&source).map_err(|error| error.to_string())?;
+    match report.cut_off {
+        None => Ok(report.hits),
+        Some(_) => Err("it took too long, or too many rules matched".to_owned()),
+    }
+}
+
+fn finding(path: &str, hit: Hit) -> Finding {
+    Finding {
+        location: Location {
+            file: path.to_owned(),
+            line: Some(hit.line),
+            end_line: (hit.end_line > hit.line).then_some(hit.end_line),
+            function: hit.function,
+        },
+        category: Some(hit.category),
+        reviewer: name(hit.domain),
+        id: format!("{}@{path}:{}:{}", hit.rule, hit.line, hit.column),
+        family: FAMILY.to_owned(),
+        severity: Some(hit.label.severity()),
+        confidence: Some(hit.confidence),
+        label: Some(hit.label),
+        title: hit.message,
+        description: hit.reason,
+        suggestion: hit.suggestion,
+        quote: hit.quote,
+        grounding: Grounding::Confirmed,
+        ..Finding::default()
+    }
+}
+
+/// Returns the name of the built-in reviewer of a domain.
+pub(crate) fn name(domain: Domain) -> String {
+    format!("builtin:{domain}")
+}

@@ -1,0 +1,346 @@
+//! Puts the change to every reviewer, in parallel and blind, and reads what comes back.
+
+use std::path::Path;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use serde::{Deserialize, Serialize};
+use tribunal_agents::{AgentError, Reply};
+use tribunal_core::agent::{Access, ErrorClass, Role};
+use tribunal_core::case::Pause;
+use tribunal_core::event::EventKind;
+use tribunal_core::finding::Finding;
+use tribunal_core::ids::{AgentName, RunId, StepKey};
+use tribunal_core::prompt::{FindPrompt, ask_again};
+use tribunal_core::reply::{Author, Findings, read_signed_findings, read_tool_output};
+use tribunal_core::review::report::ReviewerState;
+
+use super::material::Part;
+use super::{ReviewRequest, nonce};
+use crate::Engine;
+use crate::call::Question;
+use crate::case::{Case, CaseError, Then};
+use crate::change::Change;
+
+/// A part is halved at most so often for a model whose context is too small.
+const MOST_HALVINGS: u32 = 6;
+
+/// What came from one member of the panel.
+#[derive(Debug, Clone)]
+pub(crate) struct Heard {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its family.
+    pub(crate) family: String,
+    /// What it reported.
+    pub(crate) findings: Vec<Finding>,
+    /// Whether everything it was asked has a complete answer.
+    pub(crate) state: ReviewerState,
+    /// What of its answers could not be used.
+    pub(crate) problems: Vec<String>,
+    /// The files that it gave a complete answer about.
+    pub(crate) covered: Vec<String>,
+}
+
+/// An agent as a member of the panel.
+#[derive(Debug, Clone)]
+pub(crate) struct AgentMember {
+    pub(crate) name: AgentName,
+    pub(crate) family: String,
+    pub(crate) domains: Vec<String>,
+}
+
+impl AgentMember {
+    fn author(&self) -> Author {
+        Author {
+            reviewer: self.name.to_string(),
+            family: self.family.clone(),
+        }
+    }
+}
+
+/// What all questions of a review share.
+#[derive(Clone, Copy)]
+pub(crate) struct Hearing<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) case: &'a Case,
+    pub(crate) request: &'a ReviewRequest,
+    /// The parts of the change.
+    pub(crate) parts: &'a [Part],
+    /// Where agents work that look at files.
+    pub(crate) directory: &'a Path,
+}
+
+/// The recorded result of a step: which run answered. The answer lies in the run's files.
+#[derive(Debug, Serialize, Deserialize)]
+struct StepOutput {
+    run: RunId,
+}
+
+/// What came of one part.
+enum PartAnswer {
+    /// An answer that was read, perhaps with problems.
+    Read(Findings),
+    /// No answer: the run failed.
+    Failed(AgentError),
+    /// The provider waits; others go on.
+    Parked(String),
+}
+
+impl Hearing<'_> {
+    /// Puts every part to one agent and returns what it said in all.
+    pub(crate) async fn agent(self, member: &AgentMember) -> Result<Heard, CaseError> {
+        let mut heard = Heard::nothing_yet(member);
+        let mut waiting = FuturesUnordered::new();
+        for (index, part) in self.parts.iter().enumerate() {
+            let key = format!("review {} {}/{}", member.name, index + 1, self.parts.len());
+            waiting.push(async move {
+                let answers = self.part(member, key, index + 1, part.clone(), 0).await;
+                (index, answers)
+            });
+        }
+        let mut answers = Vec::new();
+        while let Some((index, result)) = waiting.next().await {
+            answers.push((index, result?));
+        }
+        answers.sort_by_key(|(index, _)| *index);
+        for (paths, answer) in answers.into_iter().flat_map(|(_, answers)| answers) {
+            heard.take(paths, answer);
+        }
+        number(&mut heard.findings);
+        self.record_if_missing(&heard).await?;
+        Ok(heard)
+    }
+
+    async fn record_if_missing(self, heard: &Heard) -> Result<(), CaseError> {
+        let ReviewerState::Missing { why, .. } = &heard.state else {
+            return Ok(());
+        };
+        let missed = EventKind::ReviewerMissed {
+            reviewer: heard.name.clone(),
+            why: why.clone(),
+        };
+        self.case.record([missed]).await
+    }
+
+    async fn note_heard(self, member: &AgentMember, part: usize, parts: usize, found: &Findings) {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let heard = EventKind::ReviewerHeard {
+            reviewer: member.name.to_string(),
+            part: count(part),
+            parts: count(parts),
+            findings: count(found.findings.len()),
+            problems: found.problems.iter().map(ToString::to_string).collect(),
+        };
+        self.case.note(heard).await;
+    }
+
+    /// Lets a tool look at the checkout and reads its report.
+    pub(crate) async fn tool(
+        self,
+        member: &AgentMember,
+        change: &Change,
+    ) -> Result<Heard, CaseError> {
+        let mut heard = Heard::nothing_yet(member);
+        let paths: Vec<String> = change.files.iter().map(|file| file.path.clone()).collect();
+        let key = format!("review {}", member.name);
+        let answer = match self.ask(member, &key, String::new()).await? {
+            Ok(reply) => {
+                let root = self.directory.to_string_lossy();
+                let output = reply.text.as_bytes();
+                PartAnswer::Read(read_tool_output(output, Some(&root), &member.author()))
+            }
+            Err(answer) => answer,
+        };
+        if let PartAnswer::Read(found) = &answer {
+            self.note_heard(member, 1, 1, found).await;
+        }
+        heard.take(paths, answer);
+        // What a tool reads is its own business: it proves nothing about what it does not mention.
+        heard.covered.clear();
+        number(&mut heard.findings);
+        self.record_if_missing(&heard).await?;
+        Ok(heard)
+    }
+
+    /// Puts one part, halved if the model cannot take it, and returns the answers with the files
+    /// they are about.
+    async fn part(
+        self,
+        member: &AgentMember,
+        key: String,
+        number: usize,
+        part: Part,
+        depth: u32,
+    ) -> Result<Vec<(Vec<String>, PartAnswer)>, CaseError> {
+        let answer = self.one_answer(member, &key, number, &part).await?;
+        let too_long = |error: &AgentError| error.class == ErrorClass::ContextTooLong;
+        let halves = match &answer {
+            PartAnswer::Failed(error) if too_long(error) && depth < MOST_HALVINGS => part.halves(),
+            _ => None,
+        };
+        let Some((first, second)) = halves else {
+            return Ok(vec![(part.paths, answer)]);
+        };
+        let mut answers = Vec::new();
+        for (letter, half) in [('a', first), ('b', second)] {
+            let key = format!("{key}{letter}");
+            answers.extend(Box::pin(self.part(member, key, number, half, depth + 1)).await?);
+        }
+        Ok(answers)
+    }
+
+    /// Asks about one part; once more if the answer cannot be read.
+    async fn one_answer(
+        self,
+        member: &AgentMember,
+        key: &str,
+        number: usize,
+        part: &Part,
+    ) -> Result<PartAnswer, CaseError> {
+        let nonce = nonce(&self.request.seed, key, &part.material);
+        let prompt = FindPrompt {
+            nonce: &nonce,
+            title: &self.request.pinned.title,
+            domains: &member.domains,
+            mandatory: &self.request.mandatory,
+            part: number,
+            parts: self.parts.len(),
+            material: &part.material,
+        }
+        .render();
+        let author = member.author();
+        let read = |reply: &Reply| {
+            read_signed_findings(&reply.text, reply.structured.as_ref(), &nonce, &author)
+        };
+        let mut found = match self.ask(member, key, prompt.clone()).await? {
+            Ok(reply) => read(&reply),
+            Err(answer) => return Ok(answer),
+        };
+        if !found.answered || !found.problems.is_empty() {
+            let again = ask_again(&prompt, &in_one_line(&found));
+            let second = match self.ask(member, &format!("{key} again"), again).await? {
+                Ok(reply) => read(&reply),
+                // The first answer is better than none; what it lacks is known.
+                Err(PartAnswer::Failed(_)) if found.answered => Findings::default(),
+                Err(answer) => return Ok(answer),
+            };
+            if second.answered {
+                found = second;
+            }
+        }
+        self.note_heard(member, number, self.parts.len(), &found)
+            .await;
+        Ok(PartAnswer::Read(found))
+    }
+
+    /// Puts one question as a durable step and returns the reply.
+    async fn ask(
+        self,
+        member: &AgentMember,
+        key: &str,
+        prompt: String,
+    ) -> Result<Result<Reply, PartAnswer>, CaseError> {
+        let step = StepKey::new(key).map_err(|error| CaseError::Request(error.to_string()))?;
+        let question = Question {
+            agent: member.name.clone(),
+            role: Role::Reviewer,
+            prompt,
+            system: None,
+            schema: None,
+            access: Access::ReadOnly,
+            directory: self.directory.to_owned(),
+        };
+        let mut failure = None;
+        let work = async {
+            match self.engine.put(self.case, &step, &question).await? {
+                Ok(answer) => Ok(Some(StepOutput { run: answer.run })),
+                Err(error) => {
+                    failure = Some(error);
+                    Ok(None)
+                }
+            }
+        };
+        match self.case.step_if_answered(&step, Then::GoOn, work).await {
+            Ok(Some(output)) => Ok(Ok(self.engine.reply_of(&output.run)?)),
+            Ok(None) => {
+                let unknown = || AgentError::new(ErrorClass::Crash, "no answer came");
+                Ok(Err(PartAnswer::Failed(failure.unwrap_or_else(unknown))))
+            }
+            // One provider that waits does not hold up the others.
+            Err(CaseError::Parked {
+                why: Pause::Provider { provider, class },
+                ..
+            }) => {
+                let text = format!("{provider} cannot answer now ({class})");
+                Ok(Err(PartAnswer::Parked(text)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Heard {
+    fn nothing_yet(member: &AgentMember) -> Self {
+        Self {
+            name: member.name.to_string(),
+            family: member.family.clone(),
+            findings: Vec::new(),
+            state: ReviewerState::Answered,
+            problems: Vec::new(),
+            covered: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, paths: Vec<String>, answer: PartAnswer) {
+        match answer {
+            PartAnswer::Read(found) => {
+                let problems = found.problems.iter().map(ToString::to_string);
+                self.problems.extend(problems);
+                if found.answered && found.problems.is_empty() {
+                    self.covered.extend(paths);
+                } else {
+                    let what = in_one_line(&found);
+                    self.miss(None, format!("its answer could not be used: {what}"));
+                }
+                self.findings.extend(found.findings);
+            }
+            PartAnswer::Failed(error) => {
+                self.miss(Some(error.class), error.message);
+            }
+            PartAnswer::Parked(why) => self.miss(None, why),
+        }
+    }
+
+    /// Notes that something is missing; the first reason is told.
+    fn miss(&mut self, class: Option<ErrorClass>, why: String) {
+        if !matches!(self.state, ReviewerState::Missing { .. }) {
+            self.state = ReviewerState::Missing { class, why };
+        }
+    }
+}
+
+fn in_one_line(found: &Findings) -> String {
+    let problems: Vec<String> = found
+        .problems
+        .iter()
+        .take(5)
+        .map(ToString::to_string)
+        .collect();
+    if problems.is_empty() {
+        "it is no answer".to_owned()
+    } else {
+        problems.join("; ")
+    }
+}
+
+/// Gives each finding a name that is unique among those of its reviewer, keeping its own in front.
+pub(super) fn number(findings: &mut [Finding]) {
+    for (index, finding) in (1..).zip(findings.iter_mut()) {
+        finding.id = if finding.id.is_empty() {
+            format!("{index}")
+        } else {
+            format!("{index}.{}", finding.id)
+        };
+    }
+}

@@ -1,0 +1,348 @@
+//! `review`: a panel of reviewers on one change, from the change to the gate.
+//!
+//! Every question is a durable step, everything after the answers is a pure function of them and
+//! of the recorded request: a resumed or replayed review comes to the same end.
+
+mod builtin;
+mod ground;
+mod hear;
+mod material;
+mod panel;
+mod receipt;
+mod report;
+mod sit;
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tribunal_core::case::{CaseKind, CaseState, Outcome};
+use tribunal_core::consensus::{Input, Policy, Reviewer, Verdict, settle};
+use tribunal_core::event::EventKind;
+use tribunal_core::finding::{Finding, Label};
+use tribunal_core::ids::CaseId;
+use tribunal_core::review::coverage::Omission;
+use tribunal_core::review::gate::Gate;
+use tribunal_core::review::report::{ReviewReport, ReviewerState};
+use tribunal_core::scale::Severity;
+use tribunal_store::CaseRecord;
+
+use crate::Engine;
+use crate::case::{Case, CaseError};
+use crate::change::{self, Change, ChangeError, ChangeLimits, ChangeRequest, Pinned, Repository};
+use crate::config::{Rounds, Settings};
+use hear::Heard;
+pub use panel::Member;
+
+/// What the user asked for.
+#[derive(Debug, Clone)]
+pub struct ReviewWish {
+    /// Where the user stands.
+    pub directory: PathBuf,
+    /// What is to be reviewed.
+    pub change: change::ChangeSource,
+    /// Paths that the review is restricted to.
+    pub paths: Vec<String>,
+    /// Names of the reviewers; all configured ones and the built-in ones when empty.
+    pub reviewers: Vec<String>,
+    /// Files with findings of other tools.
+    pub with: Vec<PathBuf>,
+    /// How far reviewers debate, when not as configured.
+    pub rounds: Option<Rounds>,
+    /// Fail on findings of this severity and above, in place of obligations.
+    pub fail_on: Option<Severity>,
+    /// Count only findings that were not there before the change.
+    pub new_only: bool,
+}
+
+/// A review as the ledger keeps it: all that decides its outcome, besides the answers.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ReviewRequest {
+    /// Where the user stood.
+    directory: PathBuf,
+    /// What is reviewed, by ids that do not change.
+    pinned: Pinned,
+    /// Random text from which the nonces of all questions are made.
+    seed: String,
+    members: Vec<Member>,
+    /// The project's own rules.
+    #[serde(default)]
+    rules: Vec<String>,
+    rounds: Rounds,
+    policy: String,
+    part_chars: u32,
+    mandatory: Vec<Label>,
+    may_skip: Vec<Omission>,
+    fail_on: Option<Severity>,
+    new_only: bool,
+}
+
+/// What came of a review.
+#[derive(Debug)]
+pub struct Reviewed {
+    /// The case in which it is recorded.
+    pub case: CaseId,
+    /// The report; nothing when the case waits.
+    pub report: Option<ReviewReport>,
+    /// Where the case stands.
+    pub state: CaseState,
+}
+
+impl Engine {
+    /// Reviews a change and returns what was found.
+    pub async fn review(
+        &self,
+        settings: &Settings,
+        wish: ReviewWish,
+    ) -> Result<Reviewed, CaseError> {
+        let mut members = panel::choose(self, settings, &wish.reviewers)?;
+        members.extend(self.imports(&wish.with)?);
+        let repository = self.repository(&wish.directory)?;
+        let pinned = pin(&repository, settings, &wish).await?;
+        let policy = settings.review.policy.as_str();
+        let request = ReviewRequest {
+            rules: self.project_rules(repository.root())?,
+            directory: wish.directory,
+            seed: format!("{:016x}{:016x}", crate::random_bits(), crate::random_bits()),
+            members,
+            rounds: wish.rounds.unwrap_or(settings.review.rounds),
+            policy: policy.to_owned(),
+            part_chars: settings.review.part_chars,
+            mandatory: settings.review.mandatory_labels(),
+            may_skip: settings.review.may_skip.clone(),
+            fail_on: wish.fail_on,
+            new_only: wish.new_only,
+            pinned,
+        };
+        let json = serde_json::to_value(&request).map_err(|e| CaseError::Request(e.to_string()))?;
+        let case = self.new_case(CaseKind::Review, request.pinned.title.clone(), json);
+        self.carry_out_review(case, &repository, request).await
+    }
+
+    /// Goes on with a case of [`CaseKind::Review`].
+    pub(crate) async fn resume_review(
+        &self,
+        case: Case,
+        request: serde_json::Value,
+    ) -> Result<Reviewed, CaseError> {
+        let request = read_request(request)?;
+        let repository = self.repository(&request.directory)?;
+        self.carry_out_review(case, &repository, request).await
+    }
+
+    /// Does the recorded review again, from the recorded answers and the clone in `clone_dir`.
+    pub(crate) async fn replay_review(
+        &self,
+        record: &CaseRecord,
+        clone_dir: PathBuf,
+    ) -> Result<Reviewed, CaseError> {
+        let request = read_request(record.request.clone())?;
+        let repository = Repository::open(&request.directory, clone_dir)?;
+        let (title, json) = (record.title.clone(), record.request.clone());
+        let case = self.new_case(CaseKind::Review, title, json);
+        self.carry_out_review(case, &repository, request).await
+    }
+
+    async fn carry_out_review(
+        &self,
+        case: Case,
+        repository: &Repository,
+        request: ReviewRequest,
+    ) -> Result<Reviewed, CaseError> {
+        let id = case.id().clone();
+        let done = self.conduct(&case, repository, &request).await;
+        self.dir
+            .clear_workplace(&id)
+            .map_err(CaseError::file("remove the checkout"))?;
+        match done {
+            Ok(report) => {
+                let outcome = outcome_of(&report);
+                case.close(outcome.clone()).await?;
+                Ok(Reviewed {
+                    case: id,
+                    report: Some(report),
+                    state: CaseState::Closed(outcome),
+                })
+            }
+            Err(CaseError::Parked { why, until }) => {
+                case.park(why.clone(), until).await?;
+                Ok(Reviewed {
+                    case: id,
+                    report: None,
+                    state: CaseState::Parked { why, until },
+                })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Hears everybody, settles, decides, and stores the report.
+    async fn conduct(
+        &self,
+        case: &Case,
+        repository: &Repository,
+        request: &ReviewRequest,
+    ) -> Result<ReviewReport, CaseError> {
+        let change = read_change(repository, &request.pinned).await?;
+        let names: Vec<String> = request.members.iter().map(Member::name).collect();
+        let opened = EventKind::ReviewOpened {
+            change: request.pinned.title.clone(),
+            head: request.pinned.head.clone(),
+            files: count(change.files.len()),
+            left_out: count(change.left_out.len()),
+            reviewers: names,
+        };
+        case.record([opened]).await?;
+        let heard = self.hear_all(case, repository, request, &change).await?;
+        let mut ground = ground::Ground::new(&change);
+        let (input, doubts) = collect(&heard, &mut ground);
+        let settlement = settle(input, &policy_of(request)?);
+        let known = self.ledger.store().findings().await?;
+        let runs = self.ledger.store().runs(case.id()).await?;
+        let parts = report::Parts {
+            case: case.id(),
+            request,
+            change: &change,
+            coverage: receipt::coverage(&change, request, &heard),
+            heard: &heard,
+            settlement: &settlement,
+            doubts: &doubts,
+            known: &known,
+            runs: &runs,
+            ground: &ground,
+        };
+        let (report, tracked) = parts.assemble();
+        self.note_settled(case, &report).await?;
+        if !tracked.is_empty() {
+            case.note(EventKind::FindingsTracked { findings: tracked })
+                .await;
+        }
+        Ok(report)
+    }
+
+    /// Stores the report; the event that names it goes to the ledger with the end of the case.
+    async fn note_settled(&self, case: &Case, report: &ReviewReport) -> Result<(), CaseError> {
+        let unfit = |error: serde_json::Error| CaseError::Request(error.to_string());
+        let text = serde_json::to_string_pretty(report).map_err(unfit)?;
+        let hash = self
+            .dir
+            .put_blob(self.redactor.redact(&text).as_bytes())
+            .map_err(CaseError::file("store the report"))?;
+        let of = |verdict| {
+            let found = report.findings.iter().filter(|one| one.verdict == verdict);
+            count(found.count())
+        };
+        case.note(EventKind::ReviewSettled {
+            accepted: of(Verdict::Accepted),
+            disputed: of(Verdict::Disputed),
+            rejected: of(Verdict::Rejected),
+            gate: report.gate.clone(),
+            report: hash,
+        })
+        .await;
+        Ok(())
+    }
+
+    fn repository(&self, directory: &Path) -> Result<Repository, CaseError> {
+        Repository::open(directory, self.dir.clone_of_repository()).map_err(CaseError::from)
+    }
+}
+
+/// Returns what the consensus is made from, every citation checked, and what is doubtful about them.
+fn collect(heard: &[Heard], ground: &mut ground::Ground<'_>) -> (Input, report::Doubts) {
+    let mut input = Input::default();
+    let mut doubts = report::Doubts::new();
+    for one in heard {
+        input.panel.push(Reviewer {
+            name: one.name.clone(),
+            family: one.family.clone(),
+        });
+        if matches!(one.state, ReviewerState::Missing { .. }) {
+            input.silent.push(one.name.clone());
+        }
+        for finding in &one.findings {
+            let mut finding: Finding = finding.clone();
+            let why = ground.check(&mut finding);
+            doubts.insert((finding.reviewer.clone(), finding.id.clone()), why);
+            input.findings.push(finding);
+        }
+    }
+    (input, doubts)
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+async fn pin(
+    repository: &Repository,
+    settings: &Settings,
+    wish: &ReviewWish,
+) -> Result<Pinned, CaseError> {
+    let request = ChangeRequest {
+        directory: wish.directory.clone(),
+        source: wish.change.clone(),
+        paths: wish.paths.clone(),
+        limits: ChangeLimits {
+            max_file_bytes: settings.review.max_file.0,
+            max_files: settings.review.max_files as usize,
+            ..ChangeLimits::default()
+        },
+        ignore: settings.review.ignore.clone(),
+    };
+    let repository = repository.clone();
+    blocking(move || change::pin(&repository, &request)).await
+}
+
+async fn read_change(repository: &Repository, pinned: &Pinned) -> Result<Change, CaseError> {
+    let (repository, pinned) = (repository.clone(), pinned.clone());
+    blocking(move || change::read(&repository, &pinned)).await
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+) -> Result<T, CaseError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    let done =
+        done.map_err(|error| CaseError::Request(format!("reading the change failed: {error}")))?;
+    Ok(done?)
+}
+
+fn policy_of(request: &ReviewRequest) -> Result<Policy, CaseError> {
+    Policy::preset(&request.policy).map_err(|error| CaseError::Request(error.to_string()))
+}
+
+fn outcome_of(report: &ReviewReport) -> Outcome {
+    match &report.gate {
+        Gate::Pass => Outcome::Completed,
+        Gate::Fail { open } => Outcome::Failed { open: *open },
+        Gate::Inconclusive { causes } => {
+            let class = report.reviewers.iter().find_map(|one| match &one.state {
+                ReviewerState::Missing { class, .. } => *class,
+                ReviewerState::Answered | ReviewerState::Idle => None,
+            });
+            Outcome::Inconclusive {
+                class,
+                cause: causes.join("; "),
+            }
+        }
+    }
+}
+
+fn read_request(request: serde_json::Value) -> Result<ReviewRequest, CaseError> {
+    serde_json::from_value(request).map_err(|error| {
+        CaseError::Request(format!("the recorded request cannot be read: {error}"))
+    })
+}
+
+/// Returns random text that is nowhere in `material`, the same for the same question.
+fn nonce(seed: &str, step: &str, material: &str) -> String {
+    let mut attempt = 0_u32;
+    loop {
+        let hash = blake3::hash(format!("{seed}\n{step}\n{attempt}").as_bytes()).to_hex();
+        let nonce: String = hash.chars().take(20).collect();
+        if !material.contains(&nonce) {
+            return nonce;
+        }
+        attempt += 1;
+    }
+}

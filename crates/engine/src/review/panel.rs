@@ -1,0 +1,141 @@
+//! Who reviews: the configured reviewers, the built-in ones, and what was brought along.
+
+use serde::{Deserialize, Serialize};
+use tribunal_code::rule::Domain;
+use tribunal_core::agent::Role;
+use tribunal_core::ids::AgentName;
+
+use super::builtin;
+use crate::Engine;
+use crate::case::CaseError;
+use crate::config::{AgentSettings, Builtin, Roster, Settings};
+
+/// One member of the panel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Member {
+    /// A built-in reviewer.
+    Builtin {
+        /// What it looks after.
+        domain: Domain,
+    },
+    /// A configured agent.
+    Agent {
+        /// Its name.
+        name: AgentName,
+        /// The family of its model.
+        family: String,
+        /// The fields that it is asked to stay within; empty for all.
+        domains: Vec<String>,
+        /// Whether it is a tool that takes no question and answers in its own format.
+        is_tool: bool,
+    },
+    /// Findings of another tool, read from a file.
+    Import {
+        /// Its name: that of the file.
+        name: String,
+        /// Hash of the stored contents.
+        contents: String,
+    },
+}
+
+impl Member {
+    /// Returns its name in events and reports.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::Builtin { domain } => builtin::name(*domain),
+            Self::Agent { name, .. } => name.to_string(),
+            Self::Import { name, .. } => name.clone(),
+        }
+    }
+
+    /// Returns the family as whose voice it counts.
+    #[must_use]
+    pub fn family(&self) -> String {
+        match self {
+            Self::Builtin { .. } => builtin::FAMILY.to_owned(),
+            Self::Agent { family, .. } => family.clone(),
+            Self::Import { name, .. } => format!("tool:{name}"),
+        }
+    }
+}
+
+/// Returns the panel: the reviewers of the config and the built-in ones, or those named.
+///
+/// A name is that of an agent, `builtin` for all built-in reviewers, or `builtin:security`.
+pub(crate) fn choose(
+    engine: &Engine,
+    settings: &Settings,
+    named: &[String],
+) -> Result<Vec<Member>, CaseError> {
+    let roster = Roster::new(settings);
+    if named.is_empty() {
+        let agents = roster.with_role(Role::Reviewer);
+        let mut members = agents
+            .map(|agent| member(engine, agent))
+            .collect::<Result<Vec<_>, _>>()?;
+        members.extend(settings.review.builtin.iter().map(|one| of_domain(*one)));
+        return Ok(members);
+    }
+    let mut members: Vec<Member> = Vec::new();
+    for name in named {
+        let chosen = match name.strip_prefix("builtin") {
+            Some("") => Builtin::ALL.map(of_domain).to_vec(),
+            Some(rest) if rest.starts_with(':') => vec![builtin_named(&rest[1..])?],
+            _ => {
+                let agent = roster.get(name).ok_or_else(|| unknown(&roster, name))?;
+                vec![member(engine, agent)?]
+            }
+        };
+        members.extend(chosen);
+    }
+    members.dedup();
+    Ok(members)
+}
+
+fn member(engine: &Engine, agent: &AgentSettings) -> Result<Member, CaseError> {
+    let seat = engine.seat(&agent.name)?;
+    Ok(Member::Agent {
+        name: agent.name.clone(),
+        family: seat.agent.profile().family.clone(),
+        domains: agent.domain.clone(),
+        is_tool: false,
+    })
+}
+
+fn of_domain(domain: Builtin) -> Member {
+    let domain = match domain {
+        Builtin::Security => Domain::Security,
+        Builtin::Correctness => Domain::Correctness,
+        Builtin::Tests => Domain::Tests,
+    };
+    Member::Builtin { domain }
+}
+
+fn builtin_named(name: &str) -> Result<Member, CaseError> {
+    let domain = name.parse::<Domain>().ok();
+    let domain = domain.filter(|domain| Domain::BUILTIN.contains(domain));
+    domain
+        .map(|domain| Member::Builtin { domain })
+        .ok_or_else(|| {
+            let known = Domain::BUILTIN
+                .map(|domain| format!("`builtin:{domain}`"))
+                .join(", ");
+            CaseError::Request(format!(
+                "there is no built-in reviewer `builtin:{name}`; there are {known}"
+            ))
+        })
+}
+
+fn unknown(roster: &Roster, name: &str) -> CaseError {
+    let mut known: Vec<String> = roster
+        .with_role(Role::Reviewer)
+        .map(|agent| agent.name.to_string())
+        .collect();
+    known.push("builtin".to_owned());
+    CaseError::Request(format!(
+        "there is no reviewer `{name}`; there are {}",
+        known.join(", ")
+    ))
+}

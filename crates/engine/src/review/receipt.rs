@@ -1,0 +1,59 @@
+//! The receipt: what was seen by whom, and what by nobody.
+
+use tribunal_core::review::coverage::{Coverage, CoveredFile, FileStatus, LeftOut, Omission};
+
+use super::hear::Heard;
+use super::{Member, ReviewRequest, builtin};
+use crate::change::Change;
+
+/// Returns what was seen by whom, as a receipt.
+pub(super) fn coverage(change: &Change, request: &ReviewRequest, heard: &[Heard]) -> Coverage {
+    let mut coverage = Coverage {
+        reviewed: Vec::new(),
+        left_out: change.left_out.clone(),
+    };
+    let has_agents = request
+        .members
+        .iter()
+        .any(|member| matches!(member, Member::Agent { is_tool: false, .. }));
+    for file in &change.files {
+        let is_covered = heard.iter().any(|one| one.covered.contains(&file.path));
+        if is_covered {
+            let lines = match file.status {
+                FileStatus::Whole => file.text.lines().count(),
+                _ => file
+                    .diff
+                    .added()
+                    .ranges()
+                    .iter()
+                    .map(|(a, b)| (b - a + 1) as usize)
+                    .sum(),
+            };
+            coverage.reviewed.push(CoveredFile {
+                path: file.path.clone(),
+                old_path: file.old_path.clone(),
+                status: file.status,
+                changed_lines: u32::try_from(lines).unwrap_or(u32::MAX),
+            });
+            continue;
+        }
+        let why = if has_agents {
+            Omission::Unanswered
+        } else if builtin::reads(file) {
+            Omission::Unreadable
+        } else if tribunal_code::place::is_prose_or_data(&file.path) {
+            Omission::NotCode
+        } else {
+            Omission::UnknownLanguage
+        };
+        coverage.left_out.push(LeftOut {
+            path: file.path.clone(),
+            why,
+            detail: String::new(),
+        });
+    }
+    coverage
+        .left_out
+        .sort_by(|one, other| one.path.cmp(&other.path));
+    coverage
+}

@@ -1,0 +1,251 @@
+//! The panel at work: agents, tools, built-in reviewers and what was brought along, side by side.
+
+use std::path::{Path, PathBuf};
+
+use futures_util::future::try_join_all;
+use tribunal_code::rule::{Domain, RuleSet, load_user_rules};
+use tribunal_core::reply::{Author, read_tool_output};
+use tribunal_core::review::coverage::FileStatus;
+use tribunal_core::review::report::ReviewerState;
+
+use super::hear::{self, AgentMember, Heard, Hearing};
+use super::{Member, ReviewRequest, blocking, builtin, material};
+use crate::Engine;
+use crate::case::{Case, CaseError};
+use crate::change::{self, Change, Repository};
+
+impl Engine {
+    /// Hears all members at the same time.
+    pub(super) async fn hear_all(
+        &self,
+        case: &Case,
+        repository: &Repository,
+        request: &ReviewRequest,
+        change: &Change,
+    ) -> Result<Vec<Heard>, CaseError> {
+        let directory = self.prepare_checkout(case, repository, request).await?;
+        let parts = material::parts(change, request.part_chars.max(1_000) as usize);
+        let hearing = Hearing {
+            engine: self,
+            case,
+            request,
+            parts: &parts,
+            directory: &directory,
+        };
+        let agents = request
+            .members
+            .iter()
+            .enumerate()
+            .filter_map(|(index, member)| {
+                let Member::Agent {
+                    name,
+                    family,
+                    domains,
+                    is_tool,
+                } = member
+                else {
+                    return None;
+                };
+                let member = AgentMember {
+                    name: name.clone(),
+                    family: family.clone(),
+                    domains: domains.clone(),
+                };
+                let is_tool = *is_tool;
+                Some(async move {
+                    let heard = if is_tool {
+                        hearing.tool(&member, change).await?
+                    } else {
+                        hearing.agent(&member).await?
+                    };
+                    Ok::<_, CaseError>((index, heard))
+                })
+            });
+        let (agents, builtin) =
+            tokio::join!(try_join_all(agents), self.hear_builtin(request, change));
+        let mut heard = agents?;
+        heard.extend(builtin?);
+        heard.extend(self.hear_imports(request)?);
+        heard.sort_by_key(|(index, _)| *index);
+        Ok(heard.into_iter().map(|(_, heard)| heard).collect())
+    }
+
+    /// Runs the built-in reviewers of the panel.
+    async fn hear_builtin(
+        &self,
+        request: &ReviewRequest,
+        change: &Change,
+    ) -> Result<Vec<(usize, Heard)>, CaseError> {
+        let members: Vec<(usize, Domain)> = request
+            .members
+            .iter()
+            .enumerate()
+            .filter_map(|(index, member)| match member {
+                Member::Builtin { domain } => Some((index, *domain)),
+                Member::Agent { .. } | Member::Import { .. } => None,
+            })
+            .collect();
+        if members.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rules = parse_rules(&request.rules)?;
+        let domains: Vec<Domain> = members.iter().map(|(_, domain)| *domain).collect();
+        let owned = change.clone();
+        let checked = tokio::task::spawn_blocking(move || builtin::check(&owned, &domains, rules));
+        let mut checked = checked
+            .await
+            .map_err(|error| CaseError::Request(format!("a built-in reviewer failed: {error}")))?;
+        let unread = checked.unread.clone();
+        let covered: Vec<String> = change
+            .files
+            .iter()
+            .filter(|file| builtin::reads(file) || file.status == FileStatus::Deleted)
+            .filter(|file| unread.iter().all(|(path, _)| *path != file.path))
+            .map(|file| file.path.clone())
+            .collect();
+        // The project's own rules speak through the first built-in reviewer of the panel.
+        let mut own = checked
+            .findings
+            .remove(&Domain::Project)
+            .unwrap_or_default();
+        let heard = members.into_iter().map(|(index, domain)| {
+            let mut findings = checked.findings.remove(&domain).unwrap_or_default();
+            findings.append(&mut own);
+            for finding in &mut findings {
+                finding.reviewer = builtin::name(domain);
+            }
+            let state = if covered.is_empty() && unread.is_empty() {
+                ReviewerState::Idle
+            } else {
+                ReviewerState::Answered
+            };
+            let heard = Heard {
+                name: builtin::name(domain),
+                family: builtin::FAMILY.to_owned(),
+                findings,
+                state,
+                problems: unread
+                    .iter()
+                    .map(|(path, why)| format!("{path}: {why}"))
+                    .collect(),
+                covered: covered.clone(),
+            };
+            (index, heard)
+        });
+        Ok(heard.collect())
+    }
+
+    pub(super) fn imports(&self, files: &[PathBuf]) -> Result<Vec<Member>, CaseError> {
+        let read = |path: &PathBuf| {
+            let doing = format!("read {}", path.display());
+            let bytes = std::fs::read(path).map_err(CaseError::file(doing))?;
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let text = self.redactor.redact(&String::from_utf8_lossy(&bytes));
+            let contents = self
+                .dir
+                .put_blob(text.as_bytes())
+                .map_err(CaseError::file("store the findings of another tool"))?;
+            Ok(Member::Import {
+                name: name.into_owned(),
+                contents,
+            })
+        };
+        files.iter().map(read).collect()
+    }
+
+    fn hear_imports(&self, request: &ReviewRequest) -> Result<Vec<(usize, Heard)>, CaseError> {
+        let mut all = Vec::new();
+        for (index, member) in request.members.iter().enumerate() {
+            let Member::Import { name, contents } = member else {
+                continue;
+            };
+            let bytes = self
+                .dir
+                .get_blob(contents)
+                .map_err(CaseError::file(format!("read the findings of {name}")))?;
+            let author = Author {
+                reviewer: name.clone(),
+                family: member.family(),
+            };
+            let root = request.directory.to_string_lossy();
+            let mut found = read_tool_output(&bytes, Some(&root), &author);
+            hear::number(&mut found.findings);
+            let problems: Vec<String> = found.problems.iter().map(ToString::to_string).collect();
+            let state = match found.answered {
+                true => ReviewerState::Answered,
+                false => ReviewerState::Missing {
+                    class: None,
+                    why: format!("the file could not be read: {}", problems.join("; ")),
+                },
+            };
+            let heard = Heard {
+                name: name.clone(),
+                family: member.family(),
+                findings: found.findings,
+                state,
+                problems,
+                // Nobody knows what the tool looked at.
+                covered: Vec::new(),
+            };
+            all.push((index, heard));
+        }
+        Ok(all)
+    }
+
+    /// Makes a checkout for agents that look at files; an empty path when nobody does.
+    pub(super) async fn prepare_checkout(
+        &self,
+        case: &Case,
+        repository: &Repository,
+        request: &ReviewRequest,
+    ) -> Result<PathBuf, CaseError> {
+        let needs = request.members.iter().any(|member| match member {
+            Member::Agent { name, .. } => self
+                .seat(name)
+                .is_ok_and(|seat| seat.agent.works_in_directory()),
+            Member::Builtin { .. } | Member::Import { .. } => false,
+        });
+        let place = self.dir.workplace(case.id());
+        if !needs {
+            return Ok(place);
+        }
+        let target = self
+            .dir
+            .make_workplace(case.id())
+            .map_err(CaseError::file("make a directory for the agents"))?
+            .join("checkout");
+        let (repository, pinned, into) =
+            (repository.clone(), request.pinned.clone(), target.clone());
+        if !target.is_dir() {
+            blocking(move || change::checkout(&repository, &pinned, &into)).await?;
+        }
+        Ok(target)
+    }
+
+    /// Returns the texts of the project's own rules.
+    pub(super) fn project_rules(&self, root: &Path) -> Result<Vec<String>, CaseError> {
+        let folder = root.join(".tribunal").join("rules");
+        let Ok(entries) = std::fs::read_dir(&folder) else {
+            return Ok(Vec::new());
+        };
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.retain(|path| {
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            matches!(ending, Some("yml" | "yaml"))
+        });
+        paths.sort();
+        let read = |path: &PathBuf| {
+            let doing = format!("read the rule {}", path.display());
+            let text = std::fs::read_to_string(path).map_err(CaseError::file(doing))?;
+            load_user_rules(&text).map_err(|error| {
+                CaseError::Request(format!("the rule {}: {error}", path.display()))
+            })?;
+            Ok(text)
+        };
+        paths.iter().map(read).collect()
+    }
+}
+
+fn parse_rules(texts: &[String]) -> Result<RuleSet, CaseError> {
+    load_user_rules(&texts.join("\n---\n")).map_err(|error| CaseError::Request(error.to_string()))
+}
