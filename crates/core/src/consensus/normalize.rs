@@ -30,6 +30,8 @@ pub(super) struct Claim<'a> {
     pub(super) standing: i32,
     /// The number of its file, in the order of the files.
     pub(super) file: u32,
+    /// The number of its reviewer.
+    pub(super) reviewer: u32,
     /// The index of its family.
     pub(super) family: u16,
     /// What it brings along to be believed.
@@ -341,6 +343,7 @@ pub(super) fn claims<'a>(
             stated,
             standing,
             file: file.1,
+            reviewer: reading.reviewer,
             family: indices[reading.family as usize],
             evidence: reading.evidence,
             title: reading.title,

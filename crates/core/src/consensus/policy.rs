@@ -71,6 +71,12 @@ pub struct TextMatching {
     pub same_line: i32,
     /// Added for lines within the proximity.
     pub near_line: i32,
+    /// Added for lines that overlap or touch when both know their place: they are of one stated
+    /// category, and the code that they point at was found there. One shared word is then enough,
+    /// or none in the same function.
+    pub sure_line: i32,
+    /// Added for lines within the proximity when both know their place.
+    pub sure_near: i32,
     /// Added for the same file.
     pub same_file: i32,
     /// Added when both files are known and differ; negative.
@@ -383,6 +389,8 @@ impl Policy {
                     least_text: 50,
                     same_line: 100,
                     near_line: 70,
+                    sure_line: 170,
+                    sure_near: 50,
                     same_file: 30,
                     other_file: -30,
                     same_function: 30,

@@ -2,14 +2,31 @@
 //!
 //! Reviewers word the same defect differently, so findings are compared by the rare terms and
 //! identifiers they share, weighted by how rare they are in this review. Place adds to that or
-//! takes away. Groups are joined by the average over all pairs, so that none grows by chaining.
+//! takes away; a place that was checked counts for more. Groups are joined by the average over all
+//! pairs, so that none grows by chaining.
+//!
+//! No finding is compared with more than a few dozen others, so the work grows with their number
+//! and not with its square, whatever they say.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::normalize::Claim;
 use super::policy::Matching;
 use super::terms::{Term, terms};
+use crate::finding::{Finding, Grounding};
 
 /// At most so many members of a group are compared with another one.
 const SAMPLE: usize = 8;
+
+/// With so many others a finding is compared, those that share its rarest terms first.
+const CANDIDATES: usize = 64;
+
+/// So many of those that are alike enough are remembered, the most alike first.
+const NEIGHBOURS: usize = 8;
+
+/// With so many of those that follow on near lines a finding is compared.
+const FOLLOWERS: usize = 8;
 
 /// All claims with their terms and the weights of these.
 pub(super) struct Wording<'a> {
@@ -19,18 +36,30 @@ pub(super) struct Wording<'a> {
     terms: Vec<Vec<(u64, i64)>>,
     /// The sum of the weights of each claim.
     norms: Vec<i64>,
+    /// How often two claims were compared.
+    #[cfg(test)]
+    comparisons: std::cell::Cell<u64>,
 }
 
 /// Returns the groups as lists of indices, in order of their first members.
 pub(super) fn by_wording(wording: &Wording<'_>, threshold: i32, most_common: u32) -> Vec<Vec<u32>> {
     let mut forest = Forest::new(wording.claims.len());
+    // Groups that were found to be apart, with the sizes they had: only a larger sample could tell
+    // otherwise.
+    let mut apart: BTreeMap<(u32, u32), (usize, usize)> = BTreeMap::new();
     for (_, a, b) in wording.edges(threshold, most_common) {
         let (a, b) = (forest.root(a), forest.root(b));
-        if a != b
-            && wording.average(&forest.members[a as usize], &forest.members[b as usize])
-                >= threshold
-        {
+        let (a, b) = (a.min(b), a.max(b));
+        let size = |root: u32| forest.members[root as usize].len().min(SAMPLE);
+        let sizes = (size(a), size(b));
+        if a == b || apart.get(&(a, b)) == Some(&sizes) {
+            continue;
+        }
+        let (left, right) = (&forest.members[a as usize], &forest.members[b as usize]);
+        if wording.average(left, right) >= threshold {
             forest.join(a, b);
+        } else {
+            apart.insert((a, b), sizes);
         }
     }
     let mut groups: Vec<Vec<u32>> = forest.members;
@@ -73,21 +102,36 @@ impl<'a> Wording<'a> {
             claims,
             rules,
             terms,
+            #[cfg(test)]
+            comparisons: std::cell::Cell::default(),
         }
     }
 
     /// Returns how alike two claims are, in thousandths.
     pub(super) fn likeness(&self, a: u32, b: u32) -> i32 {
-        let (left, right) = (&self.terms[a as usize], &self.terms[b as usize]);
-        let (mut at, mut shared) = (0, 0);
-        for (hash, weight) in left {
-            while right.get(at).is_some_and(|(other, _)| other < hash) {
-                at += 1;
-            }
-            if let Some((_, other)) = right.get(at).filter(|(other, _)| other == hash) {
+        let (one, other) = (&self.terms[a as usize], &self.terms[b as usize]);
+        let (few, mut many) = if one.len() <= other.len() {
+            (one.as_slice(), other.as_slice())
+        } else {
+            (other.as_slice(), one.as_slice())
+        };
+        let long = many.len() / 8 > few.len();
+        let mut shared = 0;
+        for (hash, weight) in few {
+            // A word is looked up in a book, and two sentences are read side by side.
+            let skip = if long {
+                many.partition_point(|(other, _)| other < hash)
+            } else {
+                let ahead = many.iter().position(|(other, _)| other >= hash);
+                ahead.unwrap_or(many.len())
+            };
+            many = &many[skip..];
+            if let Some((_, other)) = many.first().filter(|(other, _)| other == hash) {
                 shared += weight.min(other);
             }
         }
+        #[cfg(test)]
+        self.comparisons.set(self.comparisons.get() + 1);
         let norms = self.norms[a as usize].saturating_mul(self.norms[b as usize]);
         let norm = norms.max(1).isqrt().max(1);
         i32::try_from((shared * 1000 / norm).min(1000)).unwrap_or(1000)
@@ -101,32 +145,62 @@ impl<'a> Wording<'a> {
         let (left, right) = (&self.claims[a as usize], &self.claims[b as usize]);
         let (here, there) = (&left.finding.location, &right.finding.location);
         let mut score = likeness;
-        if left.finding.reviewer == right.finding.reviewer {
+        if left.reviewer == right.reviewer {
             score += rules.same_reviewer;
         }
         if here.file.is_empty() || there.file.is_empty() {
             return score;
         }
-        if here.file != there.file {
+        if left.file != right.file {
             return score + rules.other_file;
         }
         if here.function.is_some() && here.function == there.function {
             score += rules.same_function;
         }
+        let sure = self.knows_place(left, right);
         score
-            + match (here.lines(), there.lines()) {
-                (Some((first, last)), Some((other_first, other_last))) => {
-                    let gap = first
-                        .saturating_sub(other_last)
-                        .max(other_first.saturating_sub(last));
-                    match gap {
-                        0 => rules.same_line,
-                        gap if gap <= self.rules.proximity => rules.near_line,
-                        _ => rules.same_file,
-                    }
+            + match gap(left.finding, right.finding) {
+                Some(0) => rules.same_line + if sure { rules.sure_line } else { 0 },
+                Some(gap) if gap <= self.rules.proximity => {
+                    let touching = if gap == 1 {
+                        rules.sure_line
+                    } else {
+                        rules.sure_near
+                    };
+                    rules.near_line + if sure { touching } else { 0 }
                 }
                 _ => rules.same_file,
             }
+    }
+
+    /// Tells whether both claims are of one stated kind and know where they are: the code that they
+    /// point at was found there, or they quote it and nobody checked.
+    fn knows_place(&self, left: &Claim<'_>, right: &Claim<'_>) -> bool {
+        let knows = |finding: &Finding| match finding.grounding {
+            Grounding::Confirmed => true,
+            Grounding::Unchecked => !finding.quote.is_empty(),
+            Grounding::Doubtful | Grounding::Refuted => false,
+        };
+        let kind = left.finding.category;
+        kind.is_some()
+            && kind == right.finding.category
+            && knows(left.finding)
+            && knows(right.finding)
+    }
+
+    /// Returns how alike the wordings of two claims must be at least: not at all in a function that
+    /// both name, by any word at all where both know their place.
+    fn least_text(&self, a: u32, b: u32) -> i32 {
+        let (left, right) = (&self.claims[a as usize], &self.claims[b as usize]);
+        let least = self.rules.text.as_ref().map_or(0, |text| text.least_text);
+        let (here, there) = (&left.finding.location, &right.finding.location);
+        let near =
+            left.file == right.file && gap(left.finding, right.finding).is_some_and(|gap| gap <= 1);
+        if !near || !self.knows_place(left, right) {
+            return least;
+        }
+        let same_function = here.function.is_some() && here.function == there.function;
+        i32::from(!same_function).min(least)
     }
 
     /// Returns how alike the findings of different families in a group are, on average.
@@ -159,46 +233,127 @@ impl<'a> Wording<'a> {
 
     /// Returns the pairs that are alike enough, the most alike first.
     fn edges(&self, threshold: i32, most_common: u32) -> Vec<(i32, u32, u32)> {
-        let Some(rules) = &self.rules.text else {
-            return Vec::new();
-        };
-        let mut postings: Vec<(u64, u32, i64)> = Vec::new();
-        for (index, terms) in (0..).zip(&self.terms) {
-            postings.extend(terms.iter().map(|&(hash, weight)| (hash, index, weight)));
-            let whole = terms
-                .iter()
-                .fold(0, |sum: u64, (hash, _)| sum.rotate_left(5) ^ hash);
-            postings.push((whole, index, 0));
-        }
-        postings.sort_unstable();
-        let most = usize::try_from(most_common).unwrap_or(usize::MAX);
-        let mut pairs: Vec<(u32, u32)> = Vec::new();
-        for same in postings.chunk_by(|a, b| a.0 == b.0) {
-            // A common term tells nothing; a whole text that is common compares neighbours.
-            let reach = match same[0].2 {
-                _ if same.len() <= most => same.len(),
-                0 => 1,
-                _ => continue,
-            };
-            for (at, &(_, b, _)) in same.iter().enumerate() {
-                let others = same[at.saturating_sub(reach)..at].iter();
-                pairs.extend(others.map(|&(_, a, _)| (a, b)));
-            }
-        }
-        drop(postings);
-        pairs.sort_unstable();
-        pairs.dedup();
+        let postings = Postings::of(&self.terms, most_common);
         let mut edges = Vec::new();
-        for (a, b) in pairs {
-            let likeness = self.likeness(a, b);
-            let score = self.score(a, b, likeness);
-            if likeness >= rules.least_text && score >= threshold {
-                edges.push((score, a, b));
+        let mut others: Vec<u32> = Vec::new();
+        let mut alike: Vec<(Reverse<i32>, u32)> = Vec::new();
+        for index in 0..u32::try_from(self.claims.len()).unwrap_or(u32::MAX) {
+            others.clear();
+            postings.sharing_terms(index, &mut others);
+            self.following(index, &mut others);
+            others.sort_unstable();
+            others.dedup();
+            alike.clear();
+            for &other in &others {
+                let likeness = self.likeness(index, other);
+                let score = self.score(index, other, likeness);
+                if score >= threshold && likeness >= self.least_text(index, other) {
+                    alike.push((Reverse(score), other));
+                }
             }
+            alike.sort_unstable();
+            alike.truncate(NEIGHBOURS);
+            let ends = |&(Reverse(score), other): &(Reverse<i32>, u32)| {
+                (score, index.min(other), index.max(other))
+            };
+            edges.extend(alike.iter().map(ends));
         }
-        edges.sort_unstable_by_key(|&(score, a, b)| (std::cmp::Reverse(score), a, b));
+        edges.sort_unstable_by_key(|&(score, a, b)| (Reverse(score), a, b));
+        edges.dedup();
         edges
     }
+
+    /// Adds those that follow on near lines; claims are sorted by place.
+    fn following(&self, index: u32, others: &mut Vec<u32>) {
+        let claim = &self.claims[index as usize];
+        let next = (index + 1..).zip(&self.claims[index as usize + 1..]);
+        let near = next.take(FOLLOWERS).take_while(|(_, other)| {
+            let gap = gap(claim.finding, other.finding);
+            other.file == claim.file && gap.is_some_and(|gap| gap <= self.rules.proximity)
+        });
+        let known = near.filter(|(_, other)| self.knows_place(claim, other));
+        others.extend(known.map(|(other, _)| other));
+    }
+}
+
+/// Which claims share which terms.
+struct Postings {
+    /// Claims by term; after the terms stands the whole text, as if it were one.
+    claims: Vec<(u64, u32)>,
+    /// For each claim and rare term, the number of its claims and where they start, the rarest
+    /// first.
+    rare: Vec<(u32, u32, u32)>,
+    /// Where in `rare` the terms of each claim start.
+    starts: Vec<usize>,
+    /// For each claim the next one with the very same text, where there are many of them.
+    next: Vec<u32>,
+}
+
+impl Postings {
+    fn of(terms: &[Vec<(u64, i64)>], most_common: u32) -> Self {
+        let mut claims: Vec<(u64, u32)> = Vec::new();
+        let mut whole: Vec<(u64, u32)> = Vec::with_capacity(terms.len());
+        for (index, terms) in (0..).zip(terms) {
+            claims.extend(terms.iter().map(|&(hash, _)| (hash, index)));
+            let text = terms
+                .iter()
+                .fold(0, |sum: u64, (hash, _)| sum.rotate_left(5) ^ hash);
+            whole.push((text, index));
+        }
+        claims.sort_unstable();
+        whole.sort_unstable();
+        let mut postings = Self {
+            claims,
+            rare: Vec::new(),
+            starts: Vec::with_capacity(terms.len() + 1),
+            next: vec![u32::MAX; terms.len()],
+        };
+        let most = usize::try_from(most_common).unwrap_or(usize::MAX);
+        let mut start = 0;
+        for same in postings.claims.chunk_by(|a, b| a.0 == b.0) {
+            // A common term tells nothing, and one of a single claim nothing about others.
+            if (2..=most).contains(&same.len()) {
+                let (from, length) = (start as u32, same.len() as u32);
+                let rare = same.iter().map(|&(_, index)| (index, length, from));
+                postings.rare.extend(rare);
+            }
+            start += same.len();
+        }
+        postings.rare.sort_unstable();
+        for index in 0..=terms.len() {
+            let before = |entry: &(u32, u32, u32)| (entry.0 as usize) < index;
+            postings.starts.push(postings.rare.partition_point(before));
+        }
+        for same in whole.chunk_by(|a, b| a.0 == b.0) {
+            for pair in same.windows(2) {
+                postings.next[pair[0].1 as usize] = pair[1].1;
+            }
+        }
+        postings
+    }
+
+    /// Adds those that share the rarest terms with a claim, and the next one of the same text.
+    fn sharing_terms(&self, index: u32, others: &mut Vec<u32>) {
+        let next = self.next[index as usize];
+        others.extend((next != u32::MAX).then_some(next));
+        let (start, end) = (self.starts[index as usize], self.starts[index as usize + 1]);
+        for &(_, length, from) in &self.rare[start..end] {
+            if others.len() >= CANDIDATES {
+                break;
+            }
+            let all = &self.claims[from as usize..(from + length) as usize];
+            let these = all.iter().map(|&(_, other)| other);
+            others.extend(these.filter(|&other| other != index));
+        }
+    }
+}
+
+/// Returns how many lines lie between two findings; 0 if they overlap.
+fn gap(one: &Finding, other: &Finding) -> Option<u32> {
+    let (first, last) = one.location.lines()?;
+    let (other_first, other_last) = other.location.lines()?;
+    let after = first.saturating_sub(other_last);
+    Some(after.max(other_first.saturating_sub(last)))
 }
 
 fn terms_of(claim: &Claim<'_>, identifier: i32) -> Vec<Term> {
@@ -273,7 +428,9 @@ impl Forest {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Input, Policy, normalize};
     use super::*;
+    use crate::finding::{Category, Location};
 
     #[test]
     fn rarity_is_a_logarithm() {
@@ -283,5 +440,59 @@ mod tests {
         }
         assert!((rarity(10, 4) - 1807).abs() <= 4, "{}", rarity(10, 4));
         assert!(rarity(1_000_000, 1) > rarity(1_000_000, 2));
+    }
+
+    /// Returns how often claims are compared to group these findings.
+    fn comparisons(findings: Vec<Finding>) -> u64 {
+        let policy = Policy::tribunal();
+        let mut input = Input {
+            findings,
+            ..Input::default()
+        };
+        let all = normalize::normalize(&mut input, &policy);
+        let claims = normalize::claims(&all.findings, &all.readings, &all.families, &policy, None);
+        let rules = policy.matching.text.as_ref().expect("it compares texts");
+        let wording = Wording::of(&claims, &policy.matching, rules.identifier);
+        by_wording(&wording, rules.threshold, rules.most_common);
+        wording.comparisons.get()
+    }
+
+    #[test]
+    fn twice_the_findings_are_twice_the_comparisons_whatever_they_say() {
+        type Text = fn(usize) -> String;
+        let texts: [(&str, Text); 4] = [
+            ("identical", |_| "session token is never checked".to_owned()),
+            ("near copies", |n| {
+                format!("session token is never checked by caller{n}")
+            }),
+            ("sharing rare words", |n| {
+                format!("cursor of group{} is lost in step{}", n / 20, n / 30)
+            }),
+            ("sharing many rare words", |n| {
+                let words = (2..18).map(|size| format!("w{size}x{} ", n / size));
+                words.collect()
+            }),
+        ];
+        for (name, text) in texts {
+            let finding = |n: usize| Finding {
+                id: format!("f{n}"),
+                reviewer: format!("r{}", n % 5),
+                location: Location {
+                    file: format!("f{}.rs", n / 50),
+                    line: Some(1 + (n % 50) as u32),
+                    ..Location::default()
+                },
+                category: Some(Category::Bug),
+                grounding: Grounding::Confirmed,
+                description: text(n),
+                ..Finding::default()
+            };
+            let counted =
+                [1_000, 2_000, 4_000].map(|all| comparisons((0..all).map(finding).collect()));
+            for pair in counted.windows(2) {
+                assert!(pair[1] <= pair[0] * 9 / 4, "{name}: {counted:?}");
+            }
+            assert!(counted[2] <= 4_000 * 400, "{name}: {counted:?}");
+        }
     }
 }
