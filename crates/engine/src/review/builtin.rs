@@ -30,7 +30,8 @@ pub(crate) fn check(change: &Change, domains: &[Domain], rules: RuleSet) -> Chec
     let work = || {
         let mut done = Vec::new();
         while let Some(file) = readable.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push((file.path.as_str(), check_file(&reviewer, file)));
+            let seen_as = place_of(&file.path, change);
+            done.push((file.path.as_str(), check_file(&reviewer, file, seen_as)));
         }
         done
     };
@@ -69,13 +70,25 @@ pub(crate) fn reads(file: &ChangedFile) -> bool {
         && file.status != FileStatus::Deleted
 }
 
-fn check_file(reviewer: &Reviewer, file: &ChangedFile) -> Result<Vec<Hit>, String> {
+/// Returns the path by which rules tell product code from samples and tests.
+///
+/// Whoever names a directory of examples wants them reviewed as what they are, so the named part of
+/// the path says nothing.
+fn place_of<'a>(path: &'a str, change: &Change) -> &'a str {
+    if !change.pinned.whole_files {
+        return path;
+    }
+    let below = |named: &String| path.strip_prefix(named.as_str())?.strip_prefix('/');
+    change.pinned.paths.iter().find_map(below).unwrap_or(path)
+}
+
+fn check_file(reviewer: &Reviewer, file: &ChangedFile, seen_as: &str) -> Result<Vec<Hit>, String> {
     let Some(language) = file.language else {
         return Ok(Vec::new());
     };
     let whole = file.status == FileStatus::Whole;
     let source = Source {
-        path: &file.path,
+        path: seen_as,
         language,
         text: &file.text,
         changed: (!whole).then(|| file.diff.added()),

@@ -1,0 +1,24 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char label[32];
+
+void set_label(const char *text)
+{
+    /* Planted: a longer text runs over the end. */
+    strcpy(label, text);
+}
+
+void show_label(const char *text)
+{
+    /* Planted: a percent sign in the text is an instruction. */
+    printf(text);
+}
+
+double *grow(double *weights, size_t count)
+{
+    /* Planted: when there is no memory, the old block is lost. */
+    weights = realloc(weights, count * sizeof *weights);
+    return weights;
+}
