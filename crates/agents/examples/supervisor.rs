@@ -102,6 +102,7 @@ async fn drive_one(drive: Drive) {
 fn agent(drive: &Drive) -> CommandAgent {
     let cli = Cli::KNOWN
         .into_iter()
+        .chain([Cli::Linter])
         .find(|cli| cli.as_str() == drive.cli)
         .unwrap_or(Cli::Custom);
     let command = CommandSpec {

@@ -8,6 +8,7 @@ pub mod http;
 pub mod replay;
 pub mod scripted;
 pub mod spec;
+pub mod tool;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -40,6 +41,12 @@ pub trait Agent: Send + Sync {
     /// Tells whether the agent looks at the directory of a call, which must then exist.
     fn works_in_directory(&self) -> bool {
         false
+    }
+
+    /// Tells whether the agent answers prompts. A tool that reports by itself does not: it is
+    /// called with an empty prompt, and its reply is for `tribunal_core::reply::read_tool_output`.
+    fn takes_prompt(&self) -> bool {
+        true
     }
 
     /// Returns the version of the program behind the agent, or why it cannot be had.

@@ -77,6 +77,8 @@ pub enum Cli {
     Opencode,
     /// Any other program: prompt on stdin, answer on stdout.
     Custom,
+    /// A linter or another analysis tool: no prompt, a report on stdout or in a file.
+    Linter,
 }
 
 impl Cli {
@@ -92,6 +94,7 @@ impl Cli {
             Self::Gemini => "gemini",
             Self::Opencode => "opencode",
             Self::Custom => "custom",
+            Self::Linter => "sarif",
         }
     }
 }
@@ -162,6 +165,12 @@ pub struct Recording {
     pub result: Result<crate::Reply, crate::AgentError>,
 }
 
+/// Returns the family of the tool that `argv` starts. No model shares it.
+#[must_use]
+pub fn family_of_tool(argv: &[String]) -> String {
+    format!("tool:{}", crate::tool::name_of(argv))
+}
+
 impl AgentSpec {
     /// Returns who the agent is.
     #[must_use]
@@ -172,10 +181,13 @@ impl AgentSpec {
             Backend::Scripted { .. } => "scripted",
             Backend::Replay { .. } => "replay",
         };
-        let family = self
-            .family
-            .clone()
-            .unwrap_or_else(|| family_of(provider, self.model.as_deref()));
+        let derived = || match &self.backend {
+            Backend::Command(command) if command.cli == Cli::Linter => {
+                family_of_tool(&command.argv)
+            }
+            _ => family_of(provider, self.model.as_deref()),
+        };
+        let family = self.family.clone().unwrap_or_else(derived);
         Profile {
             name: self.name.clone(),
             provider: provider.to_owned(),

@@ -55,7 +55,7 @@ impl Bench {
             Cli::Claude => "claude-sonnet-4-5",
             Cli::Codex => "gpt-5.5",
             Cli::Gemini => "gemini-2.5-pro",
-            Cli::Opencode | Cli::Custom => "m1",
+            Cli::Opencode | Cli::Custom | Cli::Linter => "m1",
         };
         let url = self.model.base_url(scenario, place.run.as_str());
         place.agent_of(self.cli, &[&self.program], model, &url)

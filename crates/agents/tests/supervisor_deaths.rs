@@ -1,6 +1,7 @@
 //! Whoever is killed, the agent and what it started do not stay behind.
 
 #[path = "supervisor_common/mod.rs"]
+#[expect(dead_code, reason = "each test file uses a part of it")]
 mod common;
 
 use std::process::{Command, Stdio};

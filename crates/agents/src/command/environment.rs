@@ -6,7 +6,7 @@ use tribunal_core::ids::RunId;
 use tribunal_core::secret::{Redactor, Secret};
 
 use super::order::MARKER;
-use crate::spec::{CommandSpec, Login};
+use crate::spec::{Cli, CommandSpec, Login};
 
 /// Variables that every program may see.
 const ALLOWED: &[&str] = &[
@@ -37,6 +37,34 @@ const USER: &[&str] = &[
     "OPENCODE_CONFIG_DIR",
 ];
 
+/// Variables that tell linters where their toolchains lie.
+const TOOLCHAIN: &[&str] = &[
+    "ASDF_DATA_DIR",
+    "CARGO_HOME",
+    "CONDA_PREFIX",
+    "DOTNET_ROOT",
+    "GEM_HOME",
+    "GEM_PATH",
+    "GOCACHE",
+    "GOFLAGS",
+    "GOMODCACHE",
+    "GOPATH",
+    "GOPROXY",
+    "GOROOT",
+    "JAVA_HOME",
+    "MISE_DATA_DIR",
+    "NODE_PATH",
+    "NVM_DIR",
+    "PNPM_HOME",
+    "PYENV_ROOT",
+    "PYENV_VERSION",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "UV_CACHE_DIR",
+    "VIRTUAL_ENV",
+    "VOLTA_HOME",
+];
+
 /// Variables as names and values. Those that are not valid Unicode are left out.
 pub(super) type Variables = BTreeMap<String, String>;
 
@@ -56,11 +84,16 @@ pub(super) fn environment(
     planned: &Variables,
     run: &RunId,
 ) -> Variables {
+    let is_users = |name: &str| {
+        USER.contains(&name)
+            || name.starts_with("XDG_")
+            || spec.cli == Cli::Linter && TOOLCHAIN.contains(&name)
+    };
     let passes = |name: &str| {
         ALLOWED.contains(&name)
             || name.starts_with("LC_")
             || spec.pass_env.iter().any(|passed| passed == name)
-            || spec.login == Login::User && (USER.contains(&name) || name.starts_with("XDG_"))
+            || spec.login == Login::User && is_users(name)
     };
     let mut variables: Variables = own
         .iter()
@@ -107,7 +140,6 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::spec::Cli;
 
     fn spec(login: Login) -> CommandSpec {
         CommandSpec {
@@ -124,6 +156,10 @@ mod tests {
     }
 
     fn check(login: Login, expected: &[(&str, &str)]) {
+        check_spec(&spec(login), expected);
+    }
+
+    fn check_spec(spec: &CommandSpec, expected: &[(&str, &str)]) {
         let own = [
             ("PATH", "/bin"),
             ("HOME", "/home/me"),
@@ -132,6 +168,7 @@ mod tests {
             ("XDG_CONFIG_HOME", "/home/me/cfg"),
             ("CODEX_HOME", "/home/me/codex"),
             ("PASSED", "yes"),
+            ("CARGO_HOME", "/home/me/cargo"),
             ("CANARY_API_KEY", "sk-canary"),
             ("TRIBUNAL_RUN", "r-0000"),
         ];
@@ -139,7 +176,7 @@ mod tests {
         let planned = [("SET", "plan"), ("PLANNED", "1"), (MARKER, "forged")];
         let planned = planned.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let run = RunId::new("r-1234").unwrap();
-        let variables = environment(&own.into(), &spec(login), &planned.into(), &run);
+        let variables = environment(&own.into(), spec, &planned.into(), &run);
         let variables: Vec<_> = variables
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
@@ -170,6 +207,31 @@ mod tests {
         check(
             Login::User,
             &[
+                ("CODEX_HOME", "/home/me/codex"),
+                ("HOME", "/home/me"),
+                ("LANG", "C.UTF-8"),
+                ("LC_ALL", "C"),
+                ("PASSED", "yes"),
+                ("PATH", "/bin"),
+                ("PLANNED", "1"),
+                ("SET", "config"),
+                ("TERM", "dumb"),
+                ("TRIBUNAL_RUN", "r-1234"),
+                ("XDG_CONFIG_HOME", "/home/me/cfg"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_linter_with_the_users_login_sees_the_users_toolchains() {
+        let spec = CommandSpec {
+            cli: Cli::Linter,
+            ..spec(Login::User)
+        };
+        check_spec(
+            &spec,
+            &[
+                ("CARGO_HOME", "/home/me/cargo"),
                 ("CODEX_HOME", "/home/me/codex"),
                 ("HOME", "/home/me"),
                 ("LANG", "C.UTF-8"),

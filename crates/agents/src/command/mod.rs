@@ -18,6 +18,7 @@ mod environment;
 mod exit;
 mod files;
 mod gemini;
+mod linter;
 mod locate;
 mod opencode;
 mod order;
@@ -80,16 +81,35 @@ impl CommandAgent {
         Ok(std::iter::once(program).chain(leading).collect())
     }
 
+    /// Returns what to ask for a version, or nothing when that might do anything.
+    fn version_program(&self) -> Result<Option<Vec<String>>, AgentError> {
+        match self.spec.cli {
+            // Nobody knows what a program without a protocol does with arguments.
+            Cli::Custom => Ok(None),
+            Cli::Linter => {
+                let mut argv = self.program()?;
+                let words = crate::tool::version_words(&self.spec.argv);
+                argv.truncate(words.unwrap_or(0));
+                Ok(words.map(|_| argv))
+            }
+            Cli::Claude | Cli::Codex | Cli::Gemini | Cli::Opencode => self.program().map(Some),
+        }
+    }
+
     /// Returns `result` with keys hidden and the version filled in where it is known.
     fn finished(&self, result: Result<Reply, AgentError>) -> Result<Reply, AgentError> {
         match result {
             Ok(mut reply) => {
                 if reply.version.is_none() {
-                    reply.version = self.program().ok().and_then(|argv| version::known(&argv));
+                    let argv = self.version_program().ok().flatten();
+                    reply.version = argv.and_then(|argv| version::known(&argv));
                 }
                 Ok(reply)
             }
             Err(mut error) => {
+                if self.spec.cli == Cli::Linter {
+                    error.cost = linter::COST;
+                }
                 error.message = self.redactor.redact(&error.message);
                 Err(error)
             }
@@ -107,6 +127,10 @@ impl Agent for CommandAgent {
         true
     }
 
+    fn takes_prompt(&self) -> bool {
+        self.spec.cli != Cli::Linter
+    }
+
     async fn run(
         &self,
         call: Call,
@@ -117,17 +141,16 @@ impl Agent for CommandAgent {
     }
 
     async fn version(&self) -> Result<Option<String>, AgentError> {
-        match self.spec.cli {
-            // Nobody knows what a program without a protocol does with arguments.
-            Cli::Custom => Ok(None),
-            Cli::Claude | Cli::Codex | Cli::Gemini | Cli::Opencode => {
-                let version = run::version(self).await;
-                version.map(Some).map_err(|mut error| {
-                    error.message = self.redactor.redact(&error.message);
-                    error
-                })
+        let version = async {
+            match self.version_program()? {
+                Some(argv) => run::version(self, &argv).await.map(Some),
+                None => Ok(None),
             }
-        }
+        };
+        version.await.map_err(|mut error| {
+            error.message = self.redactor.redact(&error.message);
+            error
+        })
     }
 
     async fn recover(&self, call: &Call) -> Option<Result<Reply, AgentError>> {
@@ -136,7 +159,10 @@ impl Agent for CommandAgent {
             return None;
         }
         let path = |name| order::file(&call.run_dir, name);
-        let mut stdout = File::open(path(order::STDOUT_FILE)).ok()?;
+        let mut stdout = match linter::report_file(&self.spec) {
+            Some(name) => linter::open_report(&path(name)).ok()?,
+            None => File::open(path(order::STDOUT_FILE)).ok()?,
+        };
         let stderr = tail::last_words(&path(order::STDERR_FILE));
         let schema = call.schema.as_ref();
         let result = read_output(self.spec.cli, &mut stdout, &stderr, &exit, schema);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tribunal_core::agent::ErrorClass;
 
-use super::{claude, codex, custom, gemini, opencode};
+use super::{claude, codex, custom, gemini, linter, opencode};
 use crate::spec::{Cli, CommandSpec};
 use crate::{AgentError, Call};
 
@@ -70,6 +70,7 @@ pub(super) fn plan(context: &Context<'_>) -> Result<Plan, AgentError> {
         Cli::Gemini => gemini::plan(context),
         Cli::Opencode => opencode::plan(context),
         Cli::Custom => Ok(custom::plan(context)),
+        Cli::Linter => linter::plan(context),
     }?;
     check_length(context.spec.cli, &plan.stdin)?;
     let texts = plan.args.iter().chain(plan.env.values());
@@ -146,7 +147,7 @@ fn check_length(cli: Cli, stdin: &str) -> Result<(), AgentError> {
         Cli::Codex => (stdin.chars().count(), 1_048_576, "characters"),
         Cli::Gemini => (stdin.len(), 8 * 1024 * 1024 - 1024, "bytes"),
         Cli::Opencode => (stdin.len(), 3_000_000, "bytes"),
-        Cli::Custom => (stdin.len(), 64 * 1024 * 1024, "bytes"),
+        Cli::Custom | Cli::Linter => (stdin.len(), 64 * 1024 * 1024, "bytes"),
     };
     if length <= most {
         return Ok(());

@@ -13,7 +13,7 @@ use tribunal_core::money::{Cost, Usage};
 use tribunal_core::text::headline;
 
 use super::exit::{Ended, Exit};
-use super::{claude, codex, custom, endings, gemini, opencode};
+use super::{claude, codex, custom, endings, gemini, linter, opencode};
 use crate::spec::Cli;
 use crate::{AgentError, AgentEvent, Reply};
 
@@ -60,6 +60,7 @@ pub(super) fn reader(cli: Cli) -> Box<dyn Reader> {
         Cli::Gemini => Box::new(Lines::new(gemini::Protocol::default())),
         Cli::Opencode => Box::new(Lines::new(opencode::Protocol::default())),
         Cli::Custom => Box::new(custom::Raw::default()),
+        Cli::Linter => Box::new(linter::Report::default()),
     }
 }
 

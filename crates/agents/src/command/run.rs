@@ -16,7 +16,7 @@ use super::reader::{self, Ending, Reader};
 use super::spawner::Supervisor;
 use super::sweep::sweep_marked;
 use super::tail::{self, Tail};
-use super::{CommandAgent, files, version};
+use super::{CommandAgent, files, linter, version};
 use crate::spec::Login;
 use crate::{AgentError, Call, Progress, Reply};
 
@@ -52,6 +52,7 @@ pub(super) async fn run(
         call,
         supervisor,
         reader: reader::reader(agent.spec.cli),
+        report: linter::report_file(&agent.spec),
         tail: Tail::new(),
         overheard: Instant::now(),
         result_told: false,
@@ -61,14 +62,13 @@ pub(super) async fn run(
 }
 
 /// Returns the version of the agent's program.
-pub(super) async fn version(agent: &CommandAgent) -> Result<String, AgentError> {
-    let argv = agent.program()?;
+pub(super) async fn version(agent: &CommandAgent, argv: &[String]) -> Result<String, AgentError> {
     let spec = &agent.spec;
     // A mark of its own: nobody looks for it, but that of an outer run would be wrong.
     let run = tribunal_core::ids::RunId::from_bits(0);
     let variables = environment(&agent.own, spec, &Default::default(), &run);
     make_home(agent, &Plan::default()).map_err(|error| home_error(&spec.home, &error))?;
-    version::ask(&argv, Path::new("/"), &variables).await
+    version::ask(argv, Path::new("/"), &variables).await
 }
 
 /// Writes the files of the run and returns the order for the supervisor.
@@ -91,6 +91,7 @@ fn prepare(agent: &CommandAgent, call: &Call) -> Result<Order, AgentError> {
         let message = format!("The files of the run cannot be written to `{directory}`: {error}.");
         AgentError::new(ErrorClass::Setup, message)
     })?;
+    linter::fill_in(spec, &mut argv, &call.run_dir);
     argv.extend(plan.args);
     let variables = environment(&agent.own, spec, &plan.env, &call.run);
     Ok(Order {
@@ -128,7 +129,12 @@ fn home_error(home: &Path, error: &io::Error) -> AgentError {
 fn write_files(call: &Call, plan: &Plan) -> io::Result<()> {
     let path = |name| order::file(&call.run_dir, name);
     // An earlier attempt must not be taken for this one.
-    for name in [order::EXIT_FILE, order::STDOUT_FILE, order::STDERR_FILE] {
+    for name in [
+        order::EXIT_FILE,
+        order::STDOUT_FILE,
+        order::STDERR_FILE,
+        order::OUTPUT_FILE,
+    ] {
         files::remove(&path(name))?;
     }
     files::write(&path(order::PROMPT_FILE), plan.stdin.as_bytes())?;
@@ -143,6 +149,8 @@ struct Watched<'a> {
     call: &'a Call,
     supervisor: Supervisor,
     reader: Box<dyn Reader>,
+    /// The file that holds the report, where stdout is not the evidence.
+    report: Option<&'static str>,
     tail: Tail,
     /// When stderr was last looked at.
     overheard: Instant,
@@ -200,6 +208,9 @@ impl Watched<'_> {
         if piece.is_empty() {
             return Ok(false);
         }
+        if self.report.is_some() {
+            return Ok(true);
+        }
         for event in self.reader.feed(piece) {
             progress.report(event);
         }
@@ -242,6 +253,9 @@ impl Watched<'_> {
         if self.tail.cut_back() && exit.ended != Ended::OutputCap {
             let message = "The program cut its own output back while it was being read.";
             return Err(AgentError::new(ErrorClass::Garbled, message));
+        }
+        if let Some(name) = self.report {
+            linter::read_report(&order::file(run_dir, name), self.reader.as_mut());
         }
         let stderr = tail::last_words(&order::file(run_dir, order::STDERR_FILE));
         let result = self.reader.finish(&Ending {

@@ -82,6 +82,25 @@ impl Place {
         )
     }
 
+    /// Returns a linter that uses the toolchains of the user.
+    pub(crate) fn linter(&self, argv: &[&str]) -> CommandAgent {
+        let argv = argv.iter().map(ToString::to_string).collect();
+        let target = self.path("target").to_string_lossy().into_owned();
+        let command = CommandSpec {
+            login: Login::User,
+            api_key: None,
+            env: BTreeMap::from([("CARGO_TARGET_DIR".to_owned(), target)]),
+            ..self.spec(Cli::Linter, argv)
+        };
+        let spec = AgentSpec {
+            name: AgentName::new("lint").expect("a valid name"),
+            backend: Backend::Command(command.clone()),
+            model: None,
+            family: None,
+        };
+        CommandAgent::new(spec.profile(), command)
+    }
+
     pub(crate) fn with_supervisor(&self, supervisor: &str) -> CommandAgent {
         let spec = CommandSpec {
             supervisor: PathBuf::from(supervisor),

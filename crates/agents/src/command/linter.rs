@@ -1,0 +1,160 @@
+//! A linter: no prompt, a report on stdout or in a file, an exit code that means nothing.
+//!
+//! Linters exit with a code that says whether they found something, and each has codes of its own.
+//! So the evidence is a report that is whole and in a known format; only without one do the exit
+//! code and stderr tell what went wrong. Nothing is known here of what a report says.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use nix::fcntl::OFlag;
+use tribunal_core::agent::ErrorClass;
+use tribunal_core::money::{Cost, MicroUsd, Usage};
+use tribunal_core::reply::tool_of;
+use tribunal_core::text::truncate_chars;
+
+use super::exit::Ended;
+use super::plan::{Context, Plan};
+use super::reader::{Ending, LONGEST_MESSAGE, Reader, ran_out_of_time};
+use super::{endings, order};
+use crate::spec::{Cli, CommandSpec};
+use crate::{AgentError, AgentEvent, Reply, tool};
+
+const NAME: &str = "The tool";
+
+/// Stands in an argument for the file that the report goes to.
+const PLACEHOLDER: &str = "{output}";
+
+/// Bytes of a report that are read.
+const LONGEST_REPORT: usize = 64 * 1024 * 1024;
+
+/// Nobody charges for running a program.
+pub(super) const COST: Cost = Cost::Known(MicroUsd(0));
+
+/// Returns how to run the linter. It takes no prompt, so a prompt is a mistake of the asker.
+pub(super) fn plan(context: &Context<'_>) -> Result<Plan, AgentError> {
+    if context.call.prompt.trim().is_empty() {
+        return Ok(Plan::default());
+    }
+    let name = tool::name_of(&context.spec.argv);
+    let message = format!(
+        "`{name}` is a tool that reports by itself and takes no prompt; it takes part in reviews."
+    );
+    Err(AgentError::new(ErrorClass::BadRequest, message))
+}
+
+/// Returns the file that holds the report, where that is not stdout.
+pub(super) fn report_file(spec: &CommandSpec) -> Option<&'static str> {
+    let placed = |argument: &String| argument.contains(PLACEHOLDER);
+    let placed = spec.argv.iter().skip(1).any(placed);
+    (spec.cli == Cli::Linter && placed).then_some(order::OUTPUT_FILE)
+}
+
+/// Puts the path of the report into the arguments that ask for it.
+pub(super) fn fill_in(spec: &CommandSpec, argv: &mut [String], run_dir: &Path) {
+    if let Some(name) = report_file(spec) {
+        let path = order::file(run_dir, name).to_string_lossy().into_owned();
+        for argument in argv.iter_mut().skip(1) {
+            *argument = argument.replace(PLACEHOLDER, &path);
+        }
+    }
+}
+
+/// Opens the report that a linter left in the file `path`.
+pub(super) fn open_report(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        // A link would lead to a file of somebody else, and a pipe to nowhere.
+        .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
+        .open(path)
+}
+
+/// Reads the report that a linter left in the file `path`. A missing one is an empty one.
+pub(super) fn read_report(path: &Path, reader: &mut dyn Reader) {
+    let Ok(file) = open_report(path) else { return };
+    let mut bytes = Vec::new();
+    let most = LONGEST_REPORT as u64 + 1;
+    // What could not be read is missing, and the report then not whole.
+    let _ = file.take(most).read_to_end(&mut bytes);
+    reader.feed(&bytes);
+}
+
+/// Keeps the whole report, up to a bound.
+#[derive(Default)]
+pub(super) struct Report {
+    bytes: Vec<u8>,
+    overlong: bool,
+}
+
+impl Reader for Report {
+    fn feed(&mut self, bytes: &[u8]) -> Vec<AgentEvent> {
+        let room = LONGEST_REPORT - self.bytes.len();
+        self.overlong |= bytes.len() > room;
+        let kept = bytes.get(..room).unwrap_or(bytes);
+        self.bytes.extend_from_slice(kept);
+        Vec::new()
+    }
+
+    fn overhear(&mut self, _stderr: &str) {}
+
+    fn result_seen(&self) -> bool {
+        false
+    }
+
+    fn runaway(&self) -> Option<AgentError> {
+        None
+    }
+
+    fn finish(&mut self, end: &Ending<'_>) -> Result<Reply, AgentError> {
+        if let Some(error) = endings::forced_end(NAME, end) {
+            return Err(error);
+        }
+        if ran_out_of_time(&end.exit.ended) || end.exit.ended == Ended::ParentGone {
+            let late = endings::time_out(NAME, end);
+            return Err(late.unwrap_or_else(|| endings::broken_run(NAME, end, None)));
+        }
+        if end.exit.code.is_none() {
+            let broken = endings::broken_run(NAME, end, None);
+            return Err(AgentError::new(ErrorClass::Crash, broken.message));
+        }
+        if self.overlong {
+            let message = format!("The report has more than {LONGEST_REPORT} bytes.");
+            return Err(AgentError::new(ErrorClass::Limit, message));
+        }
+        match tool_of(&self.bytes) {
+            Ok(_) => Ok(Reply {
+                text: String::from_utf8_lossy(&self.bytes).into_owned(),
+                structured: None,
+                usage: Usage::default(),
+                cost: COST,
+                session: None,
+                model: None,
+                version: None,
+            }),
+            Err(problem) => Err(self.no_report(end, &problem.to_string())),
+        }
+    }
+}
+
+impl Report {
+    /// Says why there is no report. The same command would fail in the same way again.
+    fn no_report(&self, end: &Ending<'_>, why: &str) -> AgentError {
+        if end.exit.code != Some(0) {
+            let broken = endings::broken_run(NAME, end, None).message;
+            let message = match end.stderr.trim() {
+                "" => format!("{broken} Its report: {why}."),
+                _ => broken,
+            };
+            return AgentError::new(ErrorClass::Setup, message);
+        }
+        let class = match self.bytes.trim_ascii() {
+            [] => ErrorClass::Empty,
+            _ => ErrorClass::Garbled,
+        };
+        let why = truncate_chars(why, LONGEST_MESSAGE);
+        let message = format!("The tool exited normally, but there is no report to read: {why}.");
+        AgentError::new(class, message)
+    }
+}

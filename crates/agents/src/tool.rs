@@ -1,0 +1,106 @@
+//! Which tool a command line starts, be it through a launcher such as `cargo` or `npx`.
+
+/// Programs that start others.
+const LAUNCHERS: &[&str] = &[
+    "bun", "bundle", "bunx", "cargo", "deno", "env", "go", "hatch", "mise", "npm", "npx", "pdm",
+    "pipx", "pnpm", "poetry", "python", "python3", "uv", "uvx", "yarn",
+];
+
+/// Words of launchers that stand before the tool.
+const VERBS: &[&str] = &["dlx", "exec", "run", "tool", "x"];
+
+/// Tools that tell their version when asked with `--version` alone, whatever they are told to do.
+const TELL_VERSION: &[&str] = &[
+    "bandit",
+    "biome",
+    "clippy",
+    "eslint",
+    "golangci-lint",
+    "mypy",
+    "oxlint",
+    "pyright",
+    "ruff",
+    "semgrep",
+];
+
+/// Returns the name of the tool that `argv` starts, such as `clippy` for `cargo clippy`.
+#[must_use]
+pub fn name_of(argv: &[String]) -> String {
+    let name = place(argv).and_then(|place| argv.get(place));
+    let name = name.map(|word| bare(word)).unwrap_or_default();
+    match name.as_str() {
+        // Cargo's own verbs: it is the compiler that reports.
+        "check" | "build" => "rustc".to_owned(),
+        "" => "tool".to_owned(),
+        _ => name,
+    }
+}
+
+/// Returns the words with which the tool is asked for its version, unless that may do anything.
+pub(crate) fn version_words(argv: &[String]) -> Option<usize> {
+    TELL_VERSION
+        .contains(&name_of(argv).as_str())
+        .then(|| place(argv).map(|place| place + 1))
+        .flatten()
+}
+
+/// Returns which word of `argv` names the tool.
+fn place(argv: &[String]) -> Option<usize> {
+    let program = bare(argv.first()?);
+    if !LAUNCHERS.contains(&program.as_str()) {
+        return Some(0);
+    }
+    let is_tool = |word: &&String| {
+        let option = word.starts_with('-') || word.starts_with('+');
+        !option && !word.contains('=') && !VERBS.contains(&word.as_str())
+    };
+    let after = argv.iter().skip(1).position(|word| is_tool(&word));
+    Some(after.map_or(0, |after| after + 1))
+}
+
+/// Returns the bare name in a path, a package with its version, or a script.
+fn bare(word: &str) -> String {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    let name = name.split('@').next().unwrap_or(name);
+    let endings = [".js", ".mjs", ".cjs", ".py", ".sh", ".exe"];
+    let name = endings
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending))
+        .unwrap_or(name);
+    let plain = name.chars().filter(|sign| !sign.is_whitespace());
+    plain.collect::<String>().to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_are_found_behind_their_launchers() {
+        for (line, name, version) in [
+            ("cargo clippy --message-format=json", "clippy", Some(2)),
+            ("cargo +nightly clippy -q", "clippy", Some(3)),
+            ("cargo check --message-format=json", "rustc", None),
+            ("npx --yes eslint@9 -f json .", "eslint", Some(3)),
+            ("npx @biomejs/biome lint", "biome", Some(2)),
+            ("./node_modules/.bin/eslint.js -f json", "eslint", Some(1)),
+            ("python3 -m ruff check", "ruff", Some(3)),
+            ("uv run ruff check", "ruff", Some(3)),
+            ("uvx ruff check", "ruff", Some(2)),
+            ("semgrep scan --json", "semgrep", Some(1)),
+            (
+                "go run example.org/cmd/golangci-lint@v2 run",
+                "golangci-lint",
+                Some(3),
+            ),
+            ("env LANG=C golangci-lint run", "golangci-lint", Some(3)),
+            ("tools/lint.sh", "lint", None),
+            ("cargo", "cargo", None),
+            ("", "tool", None),
+        ] {
+            let argv: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(name_of(&argv), name, "{line}");
+            assert_eq!(version_words(&argv), version, "{line}");
+        }
+    }
+}
