@@ -1,0 +1,15 @@
+//! One line of a batch: under every policy each finding ends in exactly one list.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tribunal_core::consensus::{Policy, settle_line};
+
+fuzz_target!(|text: &str| {
+    let members = |policy: &Policy| {
+        let (line, _) = settle_line(text, policy, None).ok()?;
+        let mut ids: Vec<String> = line.findings.into_iter().flat_map(|one| one.ids).collect();
+        ids.sort_unstable();
+        Some(ids)
+    };
+    assert_eq!(members(&Policy::arena()), members(&Policy::tribunal()));
+});
