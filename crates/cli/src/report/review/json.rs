@@ -1,10 +1,12 @@
 //! A review as JSON: the report as it is.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::Value;
 use tribunal_core::review::report::{ReviewReport, review_schema};
 
-use super::shown::may_be_shown;
+use super::shown::{may_be_shown, shown};
 
 /// Returns the report as one object over several lines.
 pub(super) fn render(report: &ReviewReport) -> String {
@@ -32,6 +34,9 @@ pub(super) fn pretty(value: &impl Serialize) -> String {
 /// Returns the same JSON with invisible characters as escapes. They can stand in strings only,
 /// so that the value is unchanged.
 fn legible(json: &str) -> String {
+    if matches!(shown(json), Cow::Borrowed(_)) {
+        return json.to_owned();
+    }
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {
         if may_be_shown(c) {

@@ -25,7 +25,8 @@ pub(super) fn shown(text: &str) -> Cow<'_, str> {
 
 /// Tells whether `c` may stand in any output as it is.
 pub(super) fn may_be_shown(c: char) -> bool {
-    matches!(for_terminal(c.encode_utf8(&mut [0; 4])), Cow::Borrowed(_))
+    // Most need no second look.
+    (' '..='~').contains(&c) || matches!(for_terminal(c.encode_utf8(&mut [0; 4])), Cow::Borrowed(_))
 }
 
 /// Returns `text` in one line of at most `max` characters.

@@ -45,7 +45,7 @@ pub(super) fn render(report: &ReviewReport, options: &Options) -> String {
     page.fixed();
     page.notes();
     page.gate();
-    page.out
+    defused(&page.out)
 }
 
 /// A page on which one part is written after the other.
@@ -113,7 +113,7 @@ impl Page<'_> {
                         self.out.push_str(&format!("{}\n", indent.trim_end()));
                     }
                     for line in code.lines() {
-                        let line = format!("{rest}    {}", defused(line));
+                        let line = format!("{rest}    {line}");
                         self.out.push_str(&format!("{}\n", line.trim_end()));
                     }
                 }

@@ -5,50 +5,60 @@ use unicode_width::UnicodeWidthStr as _;
 /// Appends `text`, which is shown already, in lines of at most `width` columns: the first one
 /// after `first`, the others after `rest`. Words are kept whole, so that paths can be copied.
 pub(super) fn fill(out: &mut String, text: &str, width: usize, first: &str, rest: &str) {
-    let mut indent = first;
+    let mut indent = (first, plain_width(first));
+    let rest = (rest, plain_width(rest));
     for paragraph in text.lines() {
-        let mut line = String::new();
+        let (mut line, mut used) = (String::new(), indent.1);
         for word in paragraph.split_whitespace() {
-            let used = plain_width(indent) + plain_width(&line);
-            if !line.is_empty() && used + 1 + plain_width(word) > width {
-                push(out, indent, &line);
+            let columns = plain_width(word);
+            if !line.is_empty() && used + 1 + columns > width {
+                push(out, indent.0, &line);
                 indent = rest;
                 line.clear();
+                used = indent.1;
             }
             if !line.is_empty() {
                 line.push(' ');
+                used += 1;
             }
             line.push_str(word);
+            used += columns;
         }
-        push(out, indent, &line);
+        push(out, indent.0, &line);
         indent = rest;
     }
 }
 
 fn push(out: &mut String, indent: &str, line: &str) {
-    if line.is_empty() {
-        out.push_str(indent.trim_end());
-    } else {
-        out.push_str(indent);
-        out.push_str(&defused(line));
-    }
+    let whole = format!("{indent}{line}");
+    out.push_str(whole.trim_end());
     out.push('\n');
 }
 
-/// Returns a line in which no runner of workflows sees a command. They look for `::name::` at
-/// the start of a line of output and for `##[name]` anywhere in it.
-pub(super) fn defused(line: &str) -> String {
-    let line = line.replace("##[", "##\\[");
-    if line.starts_with("::") {
-        format!("\\{line}")
-    } else {
-        line
+/// Returns text in which no runner of workflows sees a command. They look for `::name::` at the
+/// start of a line of output and for `##[name]` anywhere in it.
+pub(super) fn defused(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        let line = line.replace("##[", "##\\[");
+        let plain = anstream::adapter::strip_str(&line).to_string();
+        if plain.trim_start().starts_with("::") {
+            out.push_str(&line.replacen("::", "\\::", 1));
+        } else {
+            out.push_str(&line);
+        }
+        out.push('\n');
     }
+    out
 }
 
 /// Returns how many columns a text with escape sequences of ours takes.
 pub(super) fn plain_width(text: &str) -> usize {
-    anstream::adapter::strip_str(text).to_string().width()
+    if text.contains('\u{1b}') {
+        anstream::adapter::strip_str(text).to_string().width()
+    } else {
+        text.width()
+    }
 }
 
 #[cfg(test)]
@@ -64,14 +74,9 @@ mod tests {
 
     #[test]
     fn commands_of_a_runner_are_defused() {
-        let mut out = String::new();
-        fill(
-            &mut out,
-            "a\n::stop-commands::x\n##[error]no",
-            40,
-            "  ",
-            "  ",
+        assert_eq!(
+            defused("a ::b\n  ::stop-commands::x\n\u{1b}[1m::y\n##[error]no\n"),
+            "a ::b\n  \\::stop-commands::x\n\u{1b}[1m\\::y\n##\\[error]no\n"
         );
-        assert_eq!(out, "  a\n  \\::stop-commands::x\n  ##\\[error]no\n");
     }
 }

@@ -56,6 +56,10 @@ fn html(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
+            '[' => out.push_str("&#91;"),
+            ']' => out.push_str("&#93;"),
+            ':' if rest.as_str().starts_with("//") => out.push_str("&#58;"),
+            '.' if ends_with_www(&out) => out.push_str("&#46;"),
             '$' => out.push_str("&#36;"),
             '@' | '#' if word_follows => {
                 out.push(c);

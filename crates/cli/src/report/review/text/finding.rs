@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::super::frame::{self, CodeLine};
 use super::super::shown::{NAME, TITLE, one_line};
-use super::super::wrap::{defused, fill};
+use super::super::wrap::fill;
 use super::{Page, facts, severity_style};
 
 /// Where the words of a field begin.
@@ -67,8 +67,7 @@ impl Page<'_> {
         };
         let room = self.options.width.saturating_sub(2);
         let line = truncate_chars(&format!("{words}{why}"), room).into_owned();
-        self.out
-            .push_str(&format!("  {dim}{}{dim:#}\n", defused(&line)));
+        self.out.push_str(&format!("  {dim}{line}{dim:#}\n"));
     }
 
     fn header(&mut self, finding: &ReviewedFinding) {
@@ -96,7 +95,7 @@ impl Page<'_> {
         let (dim, red) = (Style::new().dimmed(), AnsiColor::Red.on_default());
         for line in &lines {
             let mark = if line.marked { '>' } else { ' ' };
-            let code = defused(&line.text);
+            let code = &line.text;
             let bar = if code.is_empty() { "│" } else { "│ " };
             self.out.push_str(&format!(
                 "  {red}{mark}{red:#} {dim}{} {bar}{dim:#}{code}\n",
