@@ -14,8 +14,11 @@ use super::shown::{NAME, PROSE, TITLE, one_line, prose};
 use super::{Options, facts, frame};
 use crate::report::words;
 
-/// A comment may have 65,536 characters; beyond this many, findings are only listed.
-const MOST: usize = 55_000;
+/// A comment may have 65,536 characters; what would go beyond this many is only listed.
+const MOST: usize = 50_000;
+
+/// How many rows a table has.
+const ROWS: usize = 50;
 
 /// How many files are named that nobody saw.
 const NAMED: usize = 10;
@@ -24,6 +27,7 @@ const NAMED: usize = 10;
 pub(super) fn render(report: &ReviewReport, options: &Options) -> String {
     let mut out = head(report);
     out.push_str(&table(report));
+    let mut more = 0;
     for (verdict, heading) in [
         (Verdict::Accepted, "Accepted"),
         (Verdict::Disputed, "Disputed"),
@@ -35,20 +39,27 @@ pub(super) fn render(report: &ReviewReport, options: &Options) -> String {
         }
         out.push_str(&format!("### {heading} ({})\n\n", findings.len()));
         for finding in findings {
-            if verdict == Verdict::Rejected && !options.details {
-                out.push_str(&rejected(finding));
+            let whole = if verdict == Verdict::Rejected && !options.details {
+                rejected(finding)
             } else {
-                let whole = folded(report, finding);
-                if out.len() + whole.len() > MOST {
-                    out.push_str(&format!("- {}\n", headline(finding)));
-                } else {
-                    out.push_str(&whole);
-                }
+                folded(report, finding)
+            };
+            if out.len() + whole.len() <= MOST {
+                out.push_str(&whole);
+            } else if out.len() < MOST {
+                out.push_str(&format!("- {}\n", headline(finding)));
+            } else {
+                more += 1;
             }
         }
         if !out.ends_with("\n\n") {
             out.push('\n');
         }
+    }
+    if more > 0 {
+        out.push_str(&format!(
+            "And {more} more, for which a comment has no room.\n\n"
+        ));
     }
     out.push_str(&reviewers(report));
     out.push_str(&coverage(report, options));
@@ -88,7 +99,8 @@ fn table(report: &ReviewReport) -> String {
     }
     let mut out =
         "| | Severity | Confidence | Finding | Where |\n|---|---|--:|---|---|\n".to_owned();
-    for finding in findings {
+    let more = findings.len().saturating_sub(ROWS);
+    for finding in findings.into_iter().take(ROWS) {
         let mark = match finding.verdict {
             _ if facts::fails(report, finding) => "❌ binds",
             Verdict::Disputed => "⚠️ disputed",
@@ -102,6 +114,9 @@ fn table(report: &ReviewReport) -> String {
             inline(&one_line(&finding.title, 120)),
             cell_code(&one_line(&finding.location.to_string(), NAME)),
         ));
+    }
+    if more > 0 {
+        out.push_str(&format!("| | | | and {more} more | |\n"));
     }
     out + "\n"
 }
