@@ -20,8 +20,8 @@ def load_routes(path: str) -> dict:
         return yaml.safe_load(file)
 
 
-def store_pin(pin: str, salt: bytes) -> str:
-    return hashlib.scrypt(pin.encode(), salt=salt, n=2**14, r=8, p=1).hex()
+def hash_password(password: str, salt: bytes) -> str:
+    return hashlib.scrypt(password.encode(), salt=salt, n=2**14, r=8, p=1).hex()
 
 
 def due(parcels: list[dict]) -> list[dict]:

@@ -1,11 +1,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static char label[32];
-
-void set_label(const char *text)
+void print_label(const char *owner)
 {
-    snprintf(label, sizeof label, "%s", text);
+    char label[32];
+    snprintf(label, sizeof label, "%s", owner);
+    puts(label);
 }
 
 void show_label(const char *text)

@@ -1,8 +1,8 @@
 package depot;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.ObjectInputStream;
+import java.net.Socket;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -18,8 +18,8 @@ final class Carrier {
         return code == "HOME";
     }
 
-    Object receive(InputStream stream) throws IOException, ClassNotFoundException {
+    Object receive(Socket socket) throws IOException, ClassNotFoundException {
         // Planted: a carrier decides which classes are built here.
-        return new ObjectInputStream(stream).readObject();
+        return new ObjectInputStream(socket.getInputStream()).readObject();
     }
 }

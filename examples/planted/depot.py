@@ -23,10 +23,9 @@ def load_routes(path: str) -> dict:
         return yaml.load(file, Loader=yaml.Loader)
 
 
-def store_pin(pin: str, salt: bytes) -> str:
-    # Planted: a fast hash gives a four-digit number away in a moment.
-    password_hash = hashlib.md5(salt + pin.encode()).hexdigest()
-    return password_hash
+def hash_password(password: str, salt: bytes) -> str:
+    # Planted: a fast hash gives a password away by the billion guesses.
+    return hashlib.md5(salt + password.encode()).hexdigest()
 
 
 def due(parcels: list[dict], overdue: list[dict] = []) -> list[dict]:

@@ -2,12 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char label[32];
-
-void set_label(const char *text)
+void print_label(const char *owner)
 {
-    /* Planted: a longer text runs over the end. */
-    strcpy(label, text);
+    char label[32];
+    /* Planted: a longer name runs over the end. */
+    strcpy(label, owner);
+    puts(label);
 }
 
 void show_label(const char *text)

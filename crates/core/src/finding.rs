@@ -45,7 +45,7 @@ pub struct Finding {
     pub trigger: String,
     /// Whether the code that it points at was found to exist.
     pub grounding: Grounding,
-    /// In which round it was reported.
+    /// How it came to be reported.
     pub source: Source,
 }
 
@@ -276,7 +276,7 @@ pub enum Grounding {
     Refuted,
 }
 
-/// In which round a finding was reported.
+/// How a finding came to be reported.
 #[derive(
     Debug,
     Clone,
@@ -296,6 +296,8 @@ pub enum Source {
     /// By a reviewer working alone.
     #[default]
     Round1,
+    /// By a program, whose confidence was earned by tests and not said by a model.
+    Tool,
     /// While examining the findings of others.
     #[serde(rename = "round2_observation")]
     Round2Observation,

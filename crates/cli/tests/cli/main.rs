@@ -13,5 +13,6 @@ mod cases;
 mod config;
 mod consensus;
 mod debate;
+mod review;
 mod setup;
 mod trust;

@@ -12,7 +12,7 @@ use super::policy::{AppraisalRules, Policy};
 use super::record::{Record, Reliability};
 use super::similar::log2_thousandths;
 use super::trace::{Step, Trace};
-use crate::finding::Grounding;
+use crate::finding::{Grounding, Source};
 
 /// How many signals there are.
 const SIGNALS: usize = 12;
@@ -46,14 +46,22 @@ pub(super) fn appraise(claims: &mut [Claim<'_>], policy: &Policy, record: Option
     for claim in claims.iter() {
         *lengths.entry(&claim.finding.reviewer).or_default() += 1;
     }
+    let told = claims
+        .iter()
+        .filter(|claim| claim.finding.source != Source::Tool);
+    let told = told.count();
     let whole = Whole {
         default: i32::from(policy.defaults.confidence.get()),
-        crowding: crowding(rules, claims.len()),
+        crowding: crowding(rules, told),
         reliability: record.map(|record| Reliability::of(record, rules.record_prior)),
     };
     let all: Vec<Signals> = claims
         .iter()
         .map(|claim| {
+            // What a program says is as sure on the hundredth line as on the first.
+            if claim.finding.source == Source::Tool {
+                return [0; SIGNALS];
+            }
             let length = lengths[claim.finding.reviewer.as_str()];
             signals(claim, rules, length, &whole)
         })

@@ -8,7 +8,7 @@ use super::order::rearrange;
 use super::outcome::{Agreement, Group, Note, Verdict};
 use super::terms::normalized_title;
 use super::trace::Step;
-use crate::finding::{Category, Grounding};
+use crate::finding::{Category, Grounding, Source};
 use crate::scale::Severity;
 
 /// Applies the conditions that hold whatever came before.
@@ -59,8 +59,9 @@ fn merge_same_cause(docket: &Docket<'_>, mut groups: Vec<Group>) -> Vec<Group> {
     for (index, group) in (0..).zip(&groups) {
         let claim = docket.claim(group.lead());
         let (hash, several_words) = claim.title;
-        // One word names no cause.
-        if group.verdict == Verdict::Accepted && several_words {
+        // One word names no cause. Programs use the same words for each place on purpose.
+        let is_told = claim.finding.source != Source::Tool;
+        if group.verdict == Verdict::Accepted && several_words && is_told {
             hashes.push((hash, claim.category, index));
         }
     }

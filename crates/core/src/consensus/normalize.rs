@@ -333,7 +333,7 @@ pub(super) fn claims<'a>(
         }
         let stated = i32::from(finding.confidence.unwrap_or(defaults.confidence).get());
         let standing = match finding.source {
-            Source::Round1 => stated,
+            Source::Round1 | Source::Tool => stated,
             Source::Round2Observation => stated + policy.rounds.late,
         };
         Claim {

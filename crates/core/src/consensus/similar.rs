@@ -14,7 +14,10 @@ use std::collections::BTreeMap;
 use super::normalize::Claim;
 use super::policy::Matching;
 use super::terms::{Term, terms};
-use crate::finding::{Finding, Grounding};
+use crate::finding::{Finding, Grounding, Source};
+
+/// The score of two claims that cannot be the same.
+const APART: i32 = -100_000;
 
 /// At most so many members of a group are compared with another one.
 const SAMPLE: usize = 8;
@@ -143,6 +146,9 @@ impl<'a> Wording<'a> {
             return 0;
         };
         let (left, right) = (&self.claims[a as usize], &self.claims[b as usize]);
+        if self.are_apart(left, right) {
+            return APART;
+        }
         let (here, there) = (&left.finding.location, &right.finding.location);
         let mut score = likeness;
         if left.reviewer == right.reviewer {
@@ -171,6 +177,18 @@ impl<'a> Wording<'a> {
                 }
                 _ => rules.same_file,
             }
+    }
+
+    /// Tells whether a program speaks of another place than the other claim: it knows where it
+    /// looks, and uses the same words for each place on purpose.
+    fn are_apart(&self, left: &Claim<'_>, right: &Claim<'_>) -> bool {
+        let is_tool = |claim: &Claim<'_>| claim.finding.source == Source::Tool;
+        let reach = match (is_tool(left), is_tool(right)) {
+            (false, false) => return false,
+            (true, true) => 0,
+            _ => self.rules.proximity,
+        };
+        left.file != right.file || gap(left.finding, right.finding).is_none_or(|gap| gap > reach)
     }
 
     /// Tells whether both claims are of one stated kind and know where they are: the code that they

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tribunal_code::rule::{Domain, Hit, Reviewer, RuleSet, Source};
-use tribunal_core::finding::{Finding, Grounding, Location};
+use tribunal_core::finding::{Finding, Grounding, Location, Source as Told};
 use tribunal_core::review::coverage::FileStatus;
 
 use crate::change::{Change, ChangedFile};
@@ -120,6 +120,7 @@ fn finding(path: &str, hit: Hit) -> Finding {
         suggestion: hit.suggestion,
         quote: hit.quote,
         grounding: Grounding::Confirmed,
+        source: Told::Tool,
         ..Finding::default()
     }
 }

@@ -9,11 +9,12 @@ use tribunal_agents::{AgentError, Reply};
 use tribunal_core::agent::{Access, ErrorClass, Role};
 use tribunal_core::case::Pause;
 use tribunal_core::event::EventKind;
-use tribunal_core::finding::Finding;
+use tribunal_core::finding::{Finding, Source};
 use tribunal_core::ids::{AgentName, RunId, StepKey};
 use tribunal_core::prompt::{FindPrompt, ask_again};
-use tribunal_core::reply::{Author, Findings, read_signed_findings, read_tool_output};
+use tribunal_core::reply::{Author, Findings, Problem, read_signed_findings, read_tool_output};
 use tribunal_core::review::report::ReviewerState;
+use tribunal_core::text::truncate_chars;
 
 use super::material::Part;
 use super::{ReviewRequest, nonce};
@@ -24,6 +25,12 @@ use crate::change::Change;
 
 /// A part is halved at most so often for a model whose context is too small.
 const MOST_HALVINGS: u32 = 6;
+
+/// Most findings that one answer may report.
+const MOST_FINDINGS: usize = 1_000;
+
+/// Longest text of a finding, in characters.
+const LONGEST_TEXT: usize = 20_000;
 
 /// What came from one member of the panel.
 #[derive(Debug, Clone)]
@@ -148,7 +155,8 @@ impl Hearing<'_> {
             Ok(reply) => {
                 let root = self.directory.to_string_lossy();
                 let output = reply.text.as_bytes();
-                PartAnswer::Read(read_tool_output(output, Some(&root), &member.author()))
+                let found = read_tool_output(output, Some(&root), &member.author());
+                PartAnswer::Read(tools_own(found, change))
             }
             Err(answer) => answer,
         };
@@ -211,7 +219,13 @@ impl Hearing<'_> {
         .render();
         let author = member.author();
         let read = |reply: &Reply| {
-            read_signed_findings(&reply.text, reply.structured.as_ref(), &nonce, &author)
+            let structured = reply.structured.as_ref();
+            bounded(read_signed_findings(
+                &reply.text,
+                structured,
+                &nonce,
+                &author,
+            ))
         };
         let mut found = match self.ask(member, key, prompt.clone()).await? {
             Ok(reply) => read(&reply),
@@ -332,6 +346,55 @@ fn in_one_line(found: &Findings) -> String {
     } else {
         problems.join("; ")
     }
+}
+
+/// Returns what a tool says about the lines under review, marked as the word of a program.
+///
+/// A tool looks at all of the code. What it says about lines that nobody touched is not about the
+/// change.
+pub(super) fn tools_own(mut found: Findings, change: &Change) -> Findings {
+    let whole = change.pinned.whole_files;
+    found.findings.retain(|finding| {
+        let Some(file) = change.file(&finding.location.file) else {
+            return false;
+        };
+        let lines = finding.location.lines();
+        whole || lines.is_none_or(|(first, last)| file.diff.added().touches(first, last))
+    });
+    for finding in &mut found.findings {
+        finding.source = Source::Tool;
+    }
+    found
+}
+
+/// Refuses an answer that nobody could work through, and cuts texts that nobody would read.
+fn bounded(mut found: Findings) -> Findings {
+    if found.findings.len() > MOST_FINDINGS {
+        let what = format!("it reports more than {MOST_FINDINGS} findings about one part");
+        return Findings {
+            problems: vec![Problem {
+                at: String::new(),
+                what,
+            }],
+            ..Findings::default()
+        };
+    }
+    for finding in &mut found.findings {
+        let Finding {
+            title,
+            description,
+            suggestion,
+            quote,
+            trigger,
+            ..
+        } = finding;
+        for text in [title, description, suggestion, quote, trigger] {
+            if text.len() > LONGEST_TEXT {
+                *text = truncate_chars(text, LONGEST_TEXT).into_owned();
+            }
+        }
+    }
+    found
 }
 
 /// Gives each finding a name that is unique among those of its reviewer, keeping its own in front.

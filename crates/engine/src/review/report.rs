@@ -15,6 +15,7 @@ use tribunal_core::review::report::{
     ChangeSummary, Dissent, FixedFinding, FrameLine, REVIEW_SCHEMA, ReviewReport, ReviewedFinding,
     ReviewerState, ReviewerSummary, Standing, Voice,
 };
+use tribunal_core::scale::Severity;
 use tribunal_core::text::truncate_chars;
 use tribunal_store::{FindingRecord, RunRecord};
 
@@ -189,7 +190,7 @@ impl Parts<'_> {
         let settlement = self.settlement;
         let lead = self.lead(group);
         let member = |index: u32| &settlement.findings[index as usize];
-        let label = self.label(group);
+        let (label, severity) = self.weight(group);
         let file = self.change.file(&lead.location.file);
         let described = member(group.described_by);
         let description = group.revised_description.clone().unwrap_or_else(|| {
@@ -214,7 +215,7 @@ impl Parts<'_> {
             counts,
             obligation: self.obligation(label),
             label,
-            severity: group.severity,
+            severity,
             category: lead.category.unwrap_or(Category::Other),
             confidence: group.confidence,
             agreement: group.agreement,
@@ -240,16 +241,27 @@ impl Parts<'_> {
         }
     }
 
-    /// Returns the tag of a member that stands for the severity agreed upon, else that of the
-    /// severity itself.
-    fn label(&self, group: &Group) -> Label {
-        let members = group.members.iter();
-        let labels = members.filter_map(|index| self.settlement.findings[*index as usize].label);
-        let fits = |label: &Label| label.severity() == group.severity;
-        labels.into_iter().find(fits).unwrap_or_else(|| {
+    /// Returns tag and severity of a finding: those agreed upon, or the gravest that anybody gave
+    /// to what is disputed. As long as nobody has settled it, a low voice must not hide a loud one.
+    fn weight(&self, group: &Group) -> (Label, Severity) {
+        let members = || {
+            group
+                .members
+                .iter()
+                .map(|index| &self.settlement.findings[*index as usize])
+        };
+        let stated = members().filter_map(|one| one.severity.or(one.label.map(Label::severity)));
+        let severity = match group.verdict {
+            Verdict::Accepted | Verdict::Rejected => group.severity,
+            Verdict::Disputed => stated.max().unwrap_or(group.severity).max(group.severity),
+        };
+        let fits = |label: &Label| label.severity() == severity;
+        let own = members().filter_map(|one| one.label).find(fits);
+        let label = own.unwrap_or_else(|| {
             let issues = [Label::Critical, Label::High, Label::Medium, Label::Low];
             issues.into_iter().find(fits).unwrap_or(Label::Medium)
-        })
+        });
+        (label, severity)
     }
 
     fn obligation(&self, label: Label) -> Obligation {

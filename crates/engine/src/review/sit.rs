@@ -65,7 +65,7 @@ impl Engine {
             tokio::join!(try_join_all(agents), self.hear_builtin(request, change));
         let mut heard = agents?;
         heard.extend(builtin?);
-        heard.extend(self.hear_imports(request)?);
+        heard.extend(self.hear_imports(request, change)?);
         heard.sort_by_key(|(index, _)| *index);
         Ok(heard.into_iter().map(|(_, heard)| heard).collect())
     }
@@ -153,7 +153,11 @@ impl Engine {
         files.iter().map(read).collect()
     }
 
-    fn hear_imports(&self, request: &ReviewRequest) -> Result<Vec<(usize, Heard)>, CaseError> {
+    fn hear_imports(
+        &self,
+        request: &ReviewRequest,
+        change: &Change,
+    ) -> Result<Vec<(usize, Heard)>, CaseError> {
         let mut all = Vec::new();
         for (index, member) in request.members.iter().enumerate() {
             let Member::Import { name, contents } = member else {
@@ -168,7 +172,8 @@ impl Engine {
                 family: member.family(),
             };
             let root = request.directory.to_string_lossy();
-            let mut found = read_tool_output(&bytes, Some(&root), &author);
+            let found = read_tool_output(&bytes, Some(&root), &author);
+            let mut found = hear::tools_own(found, change);
             hear::number(&mut found.findings);
             let problems: Vec<String> = found.problems.iter().map(ToString::to_string).collect();
             let state = match found.answered {

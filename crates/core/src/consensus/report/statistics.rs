@@ -29,7 +29,7 @@ pub(super) fn statistics(settlement: &Settlement) -> Statistics {
         counts.findings_per_model.insert(reviewer.name.clone(), 0);
     }
     let first_round = settlement.findings.iter();
-    for finding in first_round.filter(|finding| finding.source == Source::Round1) {
+    for finding in first_round.filter(|finding| finding.source != Source::Round2Observation) {
         counts.total_findings_received += 1;
         let known = counts.findings_per_model.get_mut(&finding.reviewer);
         if let Some(number) = known {

@@ -1,0 +1,205 @@
+//! The built-in reviewers: no key, no network, no agent.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use insta::assert_snapshot;
+
+use super::Desk;
+use crate::common::TestEnv;
+
+/// Copies a directory of the repository's examples into the project.
+fn example(env: &TestEnv, name: &str) {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples")
+        .join(name);
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let file = path.file_name().unwrap().to_str().unwrap();
+        env.write(&format!("{name}/{file}"), std::fs::read(&path).unwrap());
+    }
+}
+
+#[test]
+fn every_planted_defect_is_found_and_the_clean_twin_passes() {
+    let env = TestEnv::new();
+    std::fs::remove_dir(env.project().join(".git")).unwrap();
+    example(&env, "planted");
+    example(&env, "clean");
+    let ran = env.run(["review", "planted", "--json"]).assert_code(1);
+    let report = ran.json();
+    let found: BTreeSet<(String, u64)> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|one| one["verdict"] == "accepted")
+        .map(|one| {
+            let file = one["location"]["file"].as_str().unwrap().to_owned();
+            (file, one["location"]["line"].as_u64().unwrap())
+        })
+        .collect();
+    let mut planted = BTreeSet::new();
+    for entry in std::fs::read_dir(env.project().join("planted")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let file = format!("planted/{}", path.file_name().unwrap().to_str().unwrap());
+        let marks = (1_u64..)
+            .zip(text.lines())
+            .filter(|(_, line)| line.contains("Planted:"));
+        planted.extend(marks.map(|(line, _)| (file.clone(), line)));
+    }
+    // A mark stands on the line before the defect, or within the first lines of what is wrong.
+    let is_near = |(file, line): &&(String, u64), mark: &(String, u64)| {
+        *file == mark.0 && line.abs_diff(mark.1) <= 2
+    };
+    let missed: Vec<_> = planted
+        .iter()
+        .filter(|mark| !found.iter().any(|one| is_near(&one, mark)))
+        .collect();
+    let invented: Vec<_> = found
+        .iter()
+        .filter(|one| !planted.iter().any(|mark| is_near(one, mark)))
+        .collect();
+    assert_eq!((missed, invented), (Vec::new(), Vec::new()));
+    assert_eq!(planted.len(), 21);
+    env.run(["review", "clean", "--json"]).assert_code(0);
+    env.assert_healthy();
+}
+
+#[test]
+fn only_changed_lines_are_reported_for_a_diff() {
+    let desk = Desk::new();
+    desk.write("src/old.py", "eval(input())\n");
+    desk.git(&["add", "."]);
+    desk.git(&["commit", "-q", "-m", "second"]);
+    desk.write("src/old.py", "eval(input())\nprint(1)\nexec(input())\n");
+    let ran = desk
+        .review(&["--json", "--reviewer", "builtin"])
+        .assert_code(1);
+    let lines: Vec<_> = ran.json()["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["location"]["line"].as_u64().unwrap())
+        .collect();
+    assert_eq!(lines, [3]);
+}
+
+#[test]
+fn a_finding_is_followed_from_review_to_review() {
+    let desk = Desk::new();
+    let standing = |args: &[&str]| {
+        let mut all = vec!["src", "--json", "--reviewer", "builtin"];
+        all.extend(args);
+        let report = desk.review(&all).json();
+        let findings = report["findings"].as_array().unwrap().clone();
+        let seen = findings
+            .iter()
+            .map(|one| one["standing"].as_str().unwrap().to_owned());
+        let fixed = report["fixed"].as_array().unwrap().len();
+        format!("{} fixed {fixed}", seen.collect::<Vec<_>>().join(" "))
+    };
+    desk.write("src/a.py", "eval(input())\n");
+    assert_eq!(standing(&[]), "new fixed 0");
+    desk.write("src/a.py", "import sys\n\n\neval(input())  \n");
+    assert_eq!(standing(&[]), "open fixed 0");
+    desk.write("src/a.py", "print(1)\n");
+    assert_eq!(standing(&[]), " fixed 1");
+    desk.write("src/a.py", "eval(input())\n");
+    assert_eq!(standing(&[]), "regressed fixed 0");
+}
+
+#[test]
+fn with_new_only_what_was_there_before_does_not_count() {
+    let desk = Desk::new();
+    desk.write("src/a.py", "def f():\n    eval(input())\n");
+    desk.git(&["add", "."]);
+    desk.git(&["commit", "-q", "-m", "second"]);
+    // The same line is moved, so the diff shows it as changed.
+    desk.write(
+        "src/a.py",
+        "def g():\n    pass\n\n\ndef f():\n    eval(input())\n",
+    );
+    desk.git(&["add", "."]);
+    desk.git(&["commit", "-q", "-m", "third"]);
+    let args = ["src/a.py", "--reviewer", "builtin", "--json"];
+    desk.review(&args).assert_code(1);
+    desk.review(&[
+        "--commit",
+        "HEAD",
+        "--new-only",
+        "--reviewer",
+        "builtin",
+        "--json",
+    ])
+    .assert_code(0);
+}
+
+#[test]
+fn a_review_reads_well() {
+    let desk = Desk::with_change();
+    let ran = desk.review(&["--reviewer", "builtin"]).assert_code(1);
+    assert_snapshot!(desk.env.tidy(&ran.stdout), @r#"
+    Review of uncommitted work on main
+    1 accepted, 0 disputed, 0 rejected; 1 file reviewed
+    Case [CASE], policy tribunal
+
+    Accepted (1)
+
+    ! high 85  f-89836cbb  src/pay.py:5  SQL is put together from text instead of parameters
+        3 │
+        4 │ def total(rows, user):
+      > 5 │     rate = db.execute("SELECT rate FROM rates WHERE user = '%s'" % user)
+          │     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        6 │     return sum(row.amount for row in rows) * rate
+      A value that holds a quote ends the literal and the rest of it is run as SQL.
+      Fix         Pass values as parameters (`execute("… WHERE id = %s", (id,))`); choose table and
+                  column names from a fixed list.
+      Said by     builtin:security (builtin, high 85)
+      Confidence  85 original + 0 single source = 85
+      Why         One family alone reports it here.
+      Standing    binds, new
+
+    Reviewers
+      builtin:security     builtin  answered  1 found  0 tokens, $0.00  0.0 s
+      builtin:correctness  builtin  answered  0 found  0 tokens, $0.00  0.0 s
+      builtin:tests        builtin  answered  0 found  0 tokens, $0.00  0.0 s
+      In all: 0 tokens, $0.00.
+
+    Coverage
+      1 file reviewed, none left out.
+
+    FAIL: 1 finding binds (f-89836cbb)
+    "#);
+    assert_snapshot!(desk.env.tidy(&ran.stderr), @"
+    opened a case of `review`: uncommitted work on main
+    reviewing uncommitted work on main: 1 file, by builtin:security, builtin:correctness, builtin:tests
+    1 accepted, 0 disputed, 0 rejected: FAIL
+    failed, 1 finding binds
+    ");
+}
+
+#[test]
+fn bad_requests_get_a_sentence() {
+    let desk = Desk::new();
+    for (args, code, words) in [
+        (&["nowhere"][..], 4, "nowhere"),
+        (&["--base", "mainn"], 4, "Did you mean `main`?"),
+        (&[], 2, "othing to review"),
+        (&["--reviewer", "zed"], 2, "here is no reviewer `zed`"),
+        (
+            &["--reviewer", "builtin:style"],
+            2,
+            "here is no built-in reviewer",
+        ),
+        (&["--staged", "--commit", "HEAD"], 2, "cannot be used with"),
+        (&["--save", "sarif"], 2, "write it as `sarif=out.sarif`"),
+        (&["--fail-on", "awful"], 2, "awful"),
+        (&["--rounds", "4"], 2, "`contested`, 1, 2 or 3"),
+        (&["--patch", "missing.diff"], 4, "missing.diff"),
+    ] {
+        let ran = desk.review(args).assert_code(code);
+        assert!(ran.stderr.contains(words), "{args:?}: {}", ran.stderr);
+        assert_eq!(ran.stdout, "");
+    }
+}

@@ -1,0 +1,149 @@
+//! `review`: from a change to a gate, with the built-in reviewers and a scripted cast.
+
+mod answers;
+mod attacks;
+mod builtin;
+
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::common::{Ran, TestEnv};
+
+/// A repository in which a change is reviewed by scripted agents.
+pub(super) struct Desk {
+    pub(super) env: TestEnv,
+    reviewers: Vec<String>,
+}
+
+impl Desk {
+    /// Returns a repository with one commit.
+    pub(super) fn new() -> Self {
+        let env = TestEnv::new();
+        let desk = Self {
+            env,
+            reviewers: Vec::new(),
+        };
+        std::fs::remove_dir(desk.env.project().join(".git")).unwrap();
+        desk.git(&["init", "-q", "-b", "main"]);
+        desk.write("src/pay.py", BEFORE);
+        desk.git(&["add", "."]);
+        desk.git(&["commit", "-q", "-m", "first"]);
+        desk
+    }
+
+    /// Returns a repository with an uncommitted change that has a defect on line 5.
+    pub(super) fn with_change() -> Self {
+        let desk = Self::new();
+        desk.write("src/pay.py", AFTER);
+        desk
+    }
+
+    pub(super) fn write(&self, path: &str, contents: impl AsRef<[u8]>) {
+        self.env.write(path, contents);
+    }
+
+    /// Runs git as somebody without a config.
+    pub(super) fn git(&self, args: &[&str]) {
+        let ran = Command::new("git")
+            .args(["-c", "user.name=Ann", "-c", "user.email=ann@example.org"])
+            .args(args)
+            .current_dir(self.env.project())
+            .env_clear()
+            .env("PATH", std::env::var("PATH").unwrap())
+            .env("HOME", self.env.home())
+            .status();
+        assert!(ran.unwrap().success(), "git {args:?}");
+    }
+
+    /// Adds a reviewer who gives these answers, one after the other is asked for.
+    pub(super) fn reviewer(&mut self, name: &str, family: &str, replies: &serde_json::Value) {
+        let script = self.env.root().join(format!("{name}.json"));
+        std::fs::write(&script, json!({ "replies": replies }).to_string()).unwrap();
+        self.reviewers.push(format!(
+            "  - {{name: {name}, provider: scripted, script: {:?}, role: reviewer, family: {family}}}\n",
+            script.display().to_string()
+        ));
+    }
+
+    /// Reviews with the scripted cast alone.
+    pub(super) fn review(&self, args: &[&str]) -> Ran {
+        let agents: String = self.reviewers.concat();
+        let yaml = format!(
+            "agents:\n{agents}review: {{builtin: [], rounds: 1}}\nretry: {{attempts: 1}}\n"
+        );
+        self.env.write_user_config(&yaml);
+        let mut all = vec!["review"];
+        all.extend(args);
+        let ran = self.env.run(all);
+        self.env.assert_healthy();
+        ran
+    }
+
+    /// Reviews with one reviewer who answers `text`, and tells what came of it.
+    pub(super) fn outcome_of(text: &str) -> String {
+        let mut desk = Self::with_change();
+        desk.reviewer("ann", "anthropic", &json!([{ "text": text }]));
+        told(&desk.review(&["--json"]))
+    }
+}
+
+pub(super) const BEFORE: &str = "import db
+
+
+def total(rows):
+    return sum(row.amount for row in rows)
+";
+
+pub(super) const AFTER: &str = "import db
+
+
+def total(rows, user):
+    rate = db.execute(\"SELECT rate FROM rates WHERE user = '%s'\" % user)
+    return sum(row.amount for row in rows) * rate
+";
+
+/// An answer under contract with these findings.
+pub(super) fn signed(findings: &str) -> String {
+    format!(r#"{{"nonce": "{NONCE}", "findings": [{findings}], "end": "{NONCE}"}}"#)
+}
+
+/// Where a scripted agent writes the nonce of its question.
+pub(super) const NONCE: &str = "{{line:Nonce: }}";
+
+/// The finding that the change deserves.
+pub(super) const DEFECT: &str = r#"{"id": "1", "file": "src/pay.py", "line": 5, "label": "HIGH", "category": "security", "confidence": 90, "title": "SQL from user input", "description": "`user` reaches the statement unescaped, so a quote ends the literal.", "quote": "WHERE user = '%s'", "trigger": "user = \"' OR 1=1 --\"", "suggestion": "Pass it as a parameter."}"#;
+
+/// Returns gate, findings and causes in one line.
+pub(super) fn told(ran: &Ran) -> String {
+    let report = ran.json();
+    let titles: Vec<String> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            format!(
+                "{} {}",
+                one["verdict"].as_str().unwrap(),
+                one["title"].as_str().unwrap()
+            )
+        })
+        .collect();
+    let gate = report["gate"].as_str().unwrap();
+    let code = match gate {
+        "pass" => 0,
+        "fail" => 1,
+        _ => 5,
+    };
+    assert_eq!(ran.code, Some(code), "{}", ran.stderr);
+    let causes = report["causes"].as_array();
+    let causes: Vec<_> = causes.iter().flat_map(|list| list.iter()).collect();
+    let mut told = gate.to_owned();
+    for title in titles {
+        told += &format!("; {title}");
+    }
+    for cause in causes {
+        told += &format!("; {}", cause.as_str().unwrap());
+    }
+    told
+}
