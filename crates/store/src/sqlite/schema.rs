@@ -24,37 +24,59 @@ const OLDEST_SQLITE: (u32, u32, u32) = (3, 51, 3);
 
 /// Checks that the file is a ledger, and migrates it when its schema is old.
 ///
-/// The usual case, a ledger of the current schema, costs one query.
+/// The usual case, a ledger of the current schema, costs one query. Returns how many pages the
+/// write-ahead log held.
 pub(super) async fn bring_up_to_date(
     conn: &mut SqliteConnection,
     site: &Site,
-) -> Result<(), StoreError> {
-    let found = probe(conn, site).await?;
+) -> Result<i64, StoreError> {
+    let (found, log) = probe(conn, site, VERSION_AND_LOG).await?;
+    let log = log.unwrap_or_default();
     if found == KNOWN {
-        return Ok(());
+        return Ok(log);
     }
     // Turning the write-ahead log on does not wait for other processes, so it needs a lock of ours.
     let _lock = lock(site).await?;
     conn.execute("PRAGMA journal_mode = WAL").await?;
     while migrate_once(conn, site).await? < KNOWN {}
-    Ok(())
+    Ok(log)
 }
 
-/// Returns the schema's version after making sure that the file is one that we may use.
-async fn probe(conn: &mut SqliteConnection, site: &Site) -> Result<i64, StoreError> {
-    const SQL: &str = "
-        SELECT sqlite_version() AS library,
-               (SELECT user_version FROM pragma_user_version) AS version,
-               (SELECT application_id FROM pragma_application_id) AS application,
-               (SELECT COUNT(*) FROM sqlite_schema) AS objects";
+macro_rules! version {
+    ($more:literal) => {
+        concat!(
+            "SELECT sqlite_version() AS library,
+                    (SELECT user_version FROM pragma_user_version) AS version,
+                    (SELECT application_id FROM pragma_application_id) AS application,
+                    (SELECT COUNT(*) FROM sqlite_schema) AS objects;",
+            $more
+        )
+    };
+}
+
+/// Asks for the schema's version.
+const VERSION: &str = version!("");
+
+/// Asks for the length of the write-ahead log as well, which is not possible while writing.
+const VERSION_AND_LOG: &str = version!("PRAGMA wal_checkpoint(NOOP)");
+
+/// Returns the schema's version, after making sure that the file is one that we may use, and the
+/// number of pages in the write-ahead log if it was asked for.
+async fn probe(
+    conn: &mut SqliteConnection,
+    site: &Site,
+    sql: &'static str,
+) -> Result<(i64, Option<i64>), StoreError> {
     let mut patience = Patience::new(site.options.patience);
-    let row = loop {
-        match conn.fetch_one(SQL).await {
-            Ok(row) => break row,
+    let rows = loop {
+        match conn.fetch_all(sql).await {
+            Ok(rows) => break rows,
             Err(error) if is_busy(&error) && patience.wait().await => {}
             Err(error) => return Err(error.into()),
         }
     };
+    let row = rows.first().ok_or(sqlx::Error::RowNotFound)?;
+    let log = rows.get(1).map(|row| row.try_get("log")).transpose()?;
     let library: String = row.try_get("library")?;
     let (version, application): (i64, i64) = (row.try_get("version")?, row.try_get("application")?);
     let objects: i64 = row.try_get("objects")?;
@@ -77,7 +99,7 @@ async fn probe(conn: &mut SqliteConnection, site: &Site) -> Result<i64, StoreErr
             known: KNOWN,
         });
     }
-    Ok(version)
+    Ok((version, log))
 }
 
 fn parse_version(text: &str) -> Option<(u32, u32, u32)> {
@@ -113,7 +135,7 @@ async fn migrate_once(conn: &mut SqliteConnection, site: &Site) -> Result<i64, S
 
 async fn apply_next(conn: &mut SqliteConnection, site: &Site) -> Result<i64, StoreError> {
     // Another process may have migrated, even beyond us, while we waited for the lock.
-    let version = probe(conn, site).await?;
+    let (version, _) = probe(conn, site, VERSION).await?;
     let Some(sql) = usize::try_from(version)
         .ok()
         .and_then(|v| MIGRATIONS.get(v))

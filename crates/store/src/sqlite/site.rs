@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,15 +20,21 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The write-ahead log is cut back to this size after a checkpoint.
 const LOG_LIMIT: &str = "16777216";
 
-/// Pages in the write-ahead log after which they are moved to the file. Short commands end without
-/// doing so, and whoever comes first afterwards reads the log again: it should be short.
+/// Pages in the write-ahead log after which they are moved to the file.
 const CHECKPOINT_PAGES: &str = "200";
+
+/// Pages in the write-ahead log after which whoever opens the ledger moves them to the file before
+/// it writes. Whoever comes first reads the whole log, so it should be short; and only a process
+/// that both moves the pages and writes begins the log anew, which short ones do not do afterwards.
+const LONG_LOG: i64 = 100;
 
 /// One ledger file, and the connection that opening it left over.
 pub(super) struct Site {
     pub(super) path: PathBuf,
     pub(super) options: Options,
     connect: SqliteConnectOptions,
+    /// Whether the write-ahead log was long when we came.
+    long_log: AtomicBool,
     /// Connections that nobody uses now, for whoever comes first: most commands need only one.
     idle: Mutex<Vec<Idle>>,
 }
@@ -70,12 +77,14 @@ impl Site {
             path: path.to_owned(),
             options,
             connect,
+            long_log: AtomicBool::new(false),
             idle: Mutex::new(Vec::new()),
         };
         let mut conn = site.connect().await?;
-        schema::bring_up_to_date(&mut conn, &site)
+        let log = schema::bring_up_to_date(&mut conn, &site)
             .await
             .map_err(|error| site.explain("open", error))?;
+        site.long_log.store(log >= LONG_LOG, Ordering::Relaxed);
         site.leave(conn, Purpose::Writing);
         Ok(site)
     }
@@ -116,6 +125,14 @@ impl Site {
             result.map_err(|error| self.explain("open", error.into()))?;
         }
         Ok(conn)
+    }
+
+    /// Shortens the write-ahead log before the first write, if it needs that.
+    pub(super) async fn shorten_log(&self, conn: &mut SqliteConnection) -> Result<(), StoreError> {
+        if self.long_log.swap(false, Ordering::Relaxed) {
+            conn.execute("PRAGMA wal_checkpoint(PASSIVE)").await?;
+        }
+        Ok(())
     }
 
     /// Leaves a connection that was used for `purpose` to whoever comes next.

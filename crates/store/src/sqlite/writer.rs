@@ -226,11 +226,19 @@ impl Task {
         conn: &mut SqliteConnection,
         group: &mut [Box<dyn Job>],
     ) -> Result<(), StoreError> {
+        self.site.shorten_log(conn).await?;
         self.begin(conn).await?;
-        if let Err(error) = self.run_group(conn, group).await {
-            // SQLite may have rolled back by itself; the first error is the one worth telling.
-            let _ = conn.execute("ROLLBACK").await;
-            return Err(error);
+        match self.run_group(conn, group).await {
+            Ok(Applied::Yes) => {}
+            Ok(Applied::Undo) => {
+                conn.execute("ROLLBACK").await?;
+                return Ok(());
+            }
+            Err(error) => {
+                // SQLite may have rolled back by itself; the first error is the one worth telling.
+                let _ = conn.execute("ROLLBACK").await;
+                return Err(error);
+            }
         }
         crashpoint!("store.commit.before");
         if let Err(error) = conn.execute("COMMIT").await {
@@ -255,11 +263,12 @@ impl Task {
         Ok(())
     }
 
+    /// Runs the writes, and tells whether there is anything to commit.
     async fn run_group(
         &self,
         conn: &mut SqliteConnection,
         group: &mut [Box<dyn Job>],
-    ) -> Result<(), StoreError> {
+    ) -> Result<Applied, StoreError> {
         let ttl = self.site.options.lease_ttl.as_millis();
         let mut tx = Tx {
             conn,
@@ -267,6 +276,9 @@ impl Task {
             directory: self.site.directory(),
             lease_ttl_ms: u64::try_from(ttl).unwrap_or(u64::MAX),
         };
+        if let [job] = group {
+            return job.run(&mut tx).await;
+        }
         // Each statement costs a change of threads, so two of them go together where they can.
         tx.conn.execute(sqlx::query("SAVEPOINT one_write")).await?;
         for job in group {
@@ -276,7 +288,7 @@ impl Task {
             };
             tx.conn.execute(sqlx::query(next)).await?;
         }
-        Ok(())
+        Ok(Applied::Yes)
     }
 }
 
