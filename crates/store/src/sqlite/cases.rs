@@ -6,6 +6,7 @@ use tribunal_core::case::{CaseState, Outcome};
 use tribunal_core::event::{Event, EventKind};
 use tribunal_core::time::Timestamp;
 
+use super::batch::{Batch, Refusal};
 use super::leases::Tenure;
 use super::projection::case_from_column;
 use super::site::Site;
@@ -13,88 +14,70 @@ use super::{clock, from_column, ledger, runs};
 use crate::{CaseRecord, StoreError};
 
 /// Applies an event to the table `cases`.
-pub(super) async fn apply(conn: &mut SqliteConnection, event: &Event) -> Result<(), StoreError> {
+pub(super) fn apply(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
     match &event.kind {
-        EventKind::CaseOpened { kind, title, .. } => open(conn, event, kind.as_str(), title).await,
-        EventKind::CaseResumed { .. } => set_state(conn, event, &CaseState::Open).await,
+        EventKind::CaseOpened { kind, title, .. } => open(batch, event, kind.as_str(), title),
+        EventKind::CaseResumed { .. } => set_state(batch, event, &CaseState::Open),
         EventKind::CaseParked { why, until } => {
             let (why, until) = (why.clone(), *until);
-            close_or_park(conn, event, &CaseState::Parked { why, until }).await
+            close_or_park(batch, event, &CaseState::Parked { why, until })
         }
         EventKind::CaseClosed { outcome } => {
-            close_or_park(conn, event, &CaseState::Closed(outcome.clone())).await
+            close_or_park(batch, event, &CaseState::Closed(outcome.clone()))
         }
         _ => Ok(()),
     }
 }
 
-async fn open(
-    conn: &mut SqliteConnection,
-    event: &Event,
-    kind: &str,
-    title: &str,
-) -> Result<(), StoreError> {
+fn open(batch: &mut Batch, event: &Event, kind: &str, title: &str) -> Result<(), StoreError> {
     const SQL: &str = "
         INSERT INTO cases (id, kind, title, state, opened_at_ms)
         VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT DO NOTHING";
-    let opened = sqlx::query(SQL)
+    let repeated = StoreError::Repeated {
+        what: format!("the opening of case {}", event.case),
+    };
+    batch
+        .add(SQL)
         .bind(event.case.as_str())
         .bind(kind)
         .bind(title)
         .bind(state_to_column(&CaseState::Open)?)
         .bind(event.at.0)
-        .execute(conn)
-        .await?;
-    if opened.rows_affected() == 0 {
-        return Err(StoreError::Repeated {
-            what: format!("the opening of case {}", event.case),
-        });
-    }
+        .unless_changed(Refusal::Plain(repeated));
     Ok(())
 }
 
 /// A closed case may be resumed, but it neither closes again nor waits.
-async fn close_or_park(
-    conn: &mut SqliteConnection,
-    event: &Event,
-    state: &CaseState,
-) -> Result<(), StoreError> {
+fn close_or_park(batch: &mut Batch, event: &Event, state: &CaseState) -> Result<(), StoreError> {
     const SQL: &str = "
         UPDATE cases
         SET state = $2
         WHERE id = $1 AND state ->> '$.state' <> 'closed'";
-    let changed = sqlx::query(SQL)
-        .bind(event.case.as_str())
-        .bind(state_to_column(state)?)
-        .execute(conn)
-        .await?;
-    if changed.rows_affected() > 0 {
-        return Ok(());
-    }
-    match state {
+    let refusal = match state {
         CaseState::Closed(
             Outcome::Completed | Outcome::Failed { .. } | Outcome::Inconclusive { .. },
-        ) => Err(StoreError::Repeated {
+        ) => StoreError::Repeated {
             what: format!("the end of case {}", event.case),
-        }),
-        CaseState::Open | CaseState::Parked { .. } => Err(StoreError::Refused {
+        },
+        CaseState::Open | CaseState::Parked { .. } => StoreError::Refused {
             what: format!("case {} is closed and cannot wait", event.case),
-        }),
-    }
-}
-
-async fn set_state(
-    conn: &mut SqliteConnection,
-    event: &Event,
-    state: &CaseState,
-) -> Result<(), StoreError> {
-    const SQL: &str = "UPDATE cases SET state = $2 WHERE id = $1";
-    sqlx::query(SQL)
+        },
+    };
+    batch
+        .add(SQL)
         .bind(event.case.as_str())
         .bind(state_to_column(state)?)
-        .execute(conn)
-        .await?;
+        .unless_changed(Refusal::Plain(refusal));
+    Ok(())
+}
+
+fn set_state(batch: &mut Batch, event: &Event, state: &CaseState) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE cases SET state = $2 WHERE id = $1";
+    batch
+        .add(SQL)
+        .bind(event.case.as_str())
+        .bind(state_to_column(state)?);
     Ok(())
 }
 

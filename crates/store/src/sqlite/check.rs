@@ -125,7 +125,7 @@ async fn check_events(
                 findings.add("I1", format!("event {seq} of case {case} is out of place"));
             }
             count_run(&event, &mut totals);
-            apply(conn, stored.position, &event, findings).await?;
+            apply(conn, &event, findings).await?;
         }
         if page.is_empty() {
             return Ok(totals);
@@ -162,11 +162,10 @@ fn check_link(stored: &Stored, progress: &mut Progress, findings: &mut Findings)
 /// Applies an event to the temporary tables. What the writer would refuse is a violation.
 async fn apply(
     conn: &mut SqliteConnection,
-    position: i64,
     event: &Event,
     findings: &mut Findings,
 ) -> Result<(), StoreError> {
-    let found = match projection::apply(conn, position, event).await {
+    let found = match projection::apply(conn, event).await {
         Ok(()) => return Ok(()),
         Err(StoreError::Repeated { what }) => format!("{what} is stored twice"),
         Err(StoreError::Refused { what }) => what,

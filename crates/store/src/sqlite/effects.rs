@@ -4,10 +4,11 @@ use sqlx::SqliteConnection;
 use tribunal_core::event::{Event, EventKind};
 use tribunal_core::ids::{CaseId, EffectKey};
 
+use super::batch::{Batch, Refusal};
 use crate::{EffectState, StoreError};
 
 /// Applies an event to the table `effects`.
-pub(super) async fn apply(conn: &mut SqliteConnection, event: &Event) -> Result<(), StoreError> {
+pub(super) fn apply(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
     // An owner that took over may announce again what it cannot find done.
     const INTEND: &str = "
         INSERT INTO effects (case_id, effect, what)
@@ -23,26 +24,26 @@ pub(super) async fn apply(conn: &mut SqliteConnection, event: &Event) -> Result<
         EventKind::EffectDone { effect, evidence } => (DO, effect, evidence),
         _ => return Ok(()),
     };
-    let changed = sqlx::query(sql)
-        .bind(event.case.as_str())
-        .bind(effect.as_str())
-        .bind(text)
-        .execute(&mut *conn)
-        .await?;
-    if changed.rows_affected() > 0 {
-        return Ok(());
-    }
-    match state(conn, &event.case, effect).await? {
-        EffectState::Done { .. } => Err(StoreError::Repeated {
+    let refusal = Refusal::Depends {
+        sql: "SELECT 1 FROM effects WHERE case_id = $1 AND effect = $2 AND evidence IS NOT NULL",
+        keys: vec![event.case.to_string(), effect.to_string()],
+        found: StoreError::Repeated {
             what: format!("effect `{effect}` of case {}", event.case),
-        }),
-        EffectState::Unknown | EffectState::Intended => Err(StoreError::Refused {
+        },
+        missing: StoreError::Refused {
             what: format!(
                 "effect `{effect}` of case {} was never announced",
                 event.case
             ),
-        }),
-    }
+        },
+    };
+    batch
+        .add(sql)
+        .bind(event.case.as_str())
+        .bind(effect.as_str())
+        .bind(text)
+        .unless_changed(refusal);
+    Ok(())
 }
 
 /// Returns what an effect has come to.

@@ -6,10 +6,11 @@ use tribunal_core::ids::CaseId;
 use tribunal_core::review::history::TrackedFinding;
 use tribunal_core::time::Timestamp;
 
+use super::batch::Batch;
 use crate::{FindingRecord, StoreError};
 
 /// Applies an event to the table `findings`.
-pub(super) async fn apply(conn: &mut SqliteConnection, event: &Event) -> Result<(), StoreError> {
+pub(super) fn apply(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
     const SQL: &str = "
         INSERT INTO findings
             (fingerprint, file, standing, body, first_case, first_at_ms, last_case, last_at_ms)
@@ -24,15 +25,14 @@ pub(super) async fn apply(conn: &mut SqliteConnection, event: &Event) -> Result<
             what: error.to_string(),
         };
         let standing = serde_json::to_value(finding.standing).map_err(refused)?;
-        sqlx::query(SQL)
+        batch
+            .add(SQL)
             .bind(&finding.fingerprint)
             .bind(&finding.location.file)
             .bind(standing.as_str().unwrap_or_default())
             .bind(serde_json::to_string(finding).map_err(refused)?)
             .bind(event.case.as_str())
-            .bind(event.at.0)
-            .execute(&mut *conn)
-            .await?;
+            .bind(event.at.0);
     }
     Ok(())
 }

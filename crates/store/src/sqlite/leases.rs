@@ -9,6 +9,7 @@ use tribunal_core::event::{Event, EventKind};
 use tribunal_core::ids::CaseId;
 use tribunal_core::time::Timestamp;
 
+use super::batch::{Batch, Refusal};
 use super::ledger::{self, Draft, Head};
 use super::writer::{Tx, Write};
 use super::{from_column, to_column};
@@ -52,26 +53,27 @@ impl Write for OpenCase {
                 (case_id, generation, holder_host, holder_pid, holder_nonce, expires_at_ms)
             VALUES ($1, 1, $2, $3, $4, $5)
             ON CONFLICT DO NOTHING";
-        let inserted = sqlx::query(SQL)
+        let repeated = StoreError::Repeated {
+            what: format!("case {}", self.case),
+        };
+        let mut batch = Batch::default();
+        batch
+            .add(SQL)
             .bind(self.case.as_str())
             .bind(&self.holder.host)
             .bind(self.holder.pid)
             .bind(&self.holder.nonce)
             .bind(expiry(tx).0)
-            .execute(&mut *tx.conn)
-            .await?;
-        if inserted.rows_affected() == 0 {
-            return Err(StoreError::Repeated {
-                what: format!("case {}", self.case),
-            });
-        }
+            .unless_changed(Refusal::Plain(repeated));
         let lease = Lease {
             case: self.case.clone(),
             holder: self.holder.clone(),
             generation: 1,
         };
         let drafts = std::mem::take(&mut self.drafts);
-        let events = ledger::store(tx, &lease, Head::start(&self.case), drafts).await?;
+        let head = Head::start(&self.case);
+        let events = ledger::store(&mut batch, tx.now, &lease, head, drafts)?;
+        batch.run(tx.conn).await?;
         Ok((lease, events))
     }
 }
@@ -162,26 +164,23 @@ impl Write for Release {
     type Answer = ();
 
     async fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
-        give_back(tx.conn, &self.lease).await
+        let mut batch = Batch::default();
+        give_back(&mut batch, &self.lease);
+        batch.run(tx.conn).await
     }
 }
 
 /// Leaves the case without an owner, if `lease` is still the one in force.
-pub(super) async fn give_back(
-    conn: &mut SqliteConnection,
-    lease: &Lease,
-) -> Result<(), StoreError> {
+pub(super) fn give_back(batch: &mut Batch, lease: &Lease) {
     const SQL: &str = "
         UPDATE leases
         SET holder_host = NULL, holder_pid = NULL, holder_nonce = NULL
         WHERE case_id = $1 AND generation = $2 AND holder_nonce = $3";
-    sqlx::query(SQL)
+    batch
+        .add(SQL)
         .bind(lease.case.as_str())
         .bind(to_column(lease.generation))
-        .bind(&lease.holder.nonce)
-        .execute(conn)
-        .await?;
-    Ok(())
+        .bind(&lease.holder.nonce);
 }
 
 /// How a case is held, whoever asks.

@@ -6,10 +6,14 @@ use tribunal_core::event::{Event, EventKind};
 use tribunal_core::ids::CaseId;
 use tribunal_core::time::Timestamp;
 
+use super::batch::Batch;
 use super::writer::{Tx, Write};
 use super::{from_column, to_column};
 use super::{leases, projection};
 use crate::{Lease, StoreError};
+
+/// How many events one statement inserts at most; SQLite limits the number of parameters.
+const ROWS: usize = 1000;
 
 /// Appends events to a case that its caller owns.
 pub(super) struct Append {
@@ -31,7 +35,10 @@ impl Write for Append {
     async fn run(&mut self, tx: &mut Tx<'_>) -> Result<Vec<Event>, StoreError> {
         let head = head_for(tx.conn, &self.lease).await?;
         let drafts = std::mem::take(&mut self.drafts);
-        store(tx, &self.lease, head, drafts).await
+        let mut batch = Batch::default();
+        let events = store(&mut batch, tx.now, &self.lease, head, drafts)?;
+        batch.run(tx.conn).await?;
+        Ok(events)
     }
 }
 
@@ -89,49 +96,66 @@ impl Head {
     }
 }
 
-/// Stores `drafts` after `head` and applies them to the derived tables.
-pub(super) async fn store(
-    tx: &mut Tx<'_>,
+/// Adds the statements that store `drafts` after `head` and apply them to the derived tables.
+///
+/// Returns the events as they will be stored.
+pub(super) fn store(
+    batch: &mut Batch,
+    now: Timestamp,
     lease: &Lease,
     mut head: Head,
     drafts: Vec<Draft>,
 ) -> Result<Vec<Event>, StoreError> {
-    const SQL: &str = "
-        INSERT INTO events (case_id, seq, at_ms, generation, body, prev_hash, hash)
-        VALUES ($1, $2, $3, $4, $5, $6, $7)";
-    let mut events = Vec::with_capacity(drafts.len());
+    let mut rows = Vec::with_capacity(drafts.len());
     for Draft { kind, body } in drafts {
         // A clock that was set back must not turn the story around.
-        let at = tx.now.max(head.at);
+        let at = now.max(head.at);
         let hash = head.hash_of_next(at, lease.generation, &body);
-        let inserted = sqlx::query(SQL)
-            .bind(lease.case.as_str())
-            .bind(to_column(head.seq + 1))
-            .bind(at.0)
-            .bind(to_column(lease.generation))
-            .bind(body)
-            .bind(head.hash.to_vec())
-            .bind(hash.to_vec())
-            .execute(&mut *tx.conn)
-            .await?;
-        head = Head {
-            seq: head.seq + 1,
-            at,
-            hash,
-        };
+        let prev_hash = std::mem::replace(&mut head.hash, hash);
+        (head.seq, head.at) = (head.seq + 1, at);
         let event = Event {
             case: lease.case.clone(),
             seq: head.seq,
             at,
             kind,
         };
-        projection::apply(tx.conn, inserted.last_insert_rowid(), &event).await?;
-        events.push(event);
+        rows.push((event, body, prev_hash, hash));
+    }
+    for some in rows.chunks(ROWS) {
+        let mut statement = batch.add(&insert(some.len()));
+        for (event, body, prev_hash, hash) in some {
+            statement = statement
+                .bind(event.case.as_str())
+                .bind(to_column(event.seq))
+                .bind(event.at.0)
+                .bind(to_column(lease.generation))
+                .bind(body)
+                .bind(prev_hash.to_vec())
+                .bind(hash.to_vec());
+        }
+    }
+    let events: Vec<_> = rows.into_iter().map(|(event, ..)| event).collect();
+    for event in &events {
+        projection::add(batch, event)?;
     }
     if events.last().is_some_and(|event| ends_work(&event.kind)) {
-        leases::give_back(tx.conn, lease).await?;
+        leases::give_back(batch, lease);
     }
     Ok(events)
+}
+
+/// Returns the statement that inserts so many events.
+fn insert(count: usize) -> String {
+    let row = |row: usize| {
+        let first = row * 7;
+        let parameters: Vec<_> = (1..=7).map(|n| format!("${}", first + n)).collect();
+        format!("({})", parameters.join(", "))
+    };
+    let rows: Vec<_> = (0..count).map(row).collect();
+    format!(
+        "INSERT INTO events (case_id, seq, at_ms, generation, body, prev_hash, hash) VALUES {}",
+        rows.join(", ")
+    )
 }
 
 /// Tells whether nobody works on a case after this event.

@@ -3,6 +3,7 @@
 //! One task writes; readers are opened when somebody reads. Each aggregate has a file with its
 //! statements and with the function that applies events to its table.
 
+mod batch;
 mod cases;
 mod check;
 mod effects;

@@ -6,6 +6,7 @@ use tribunal_core::event::{Event, EventKind};
 use tribunal_core::ids::CaseId;
 use tribunal_core::time::Timestamp;
 
+use super::batch::Batch;
 use super::writer::{Tx, Write};
 use super::{cases, effects, findings, from_column, ledger, providers, runs, steps};
 use crate::StoreError;
@@ -17,29 +18,32 @@ pub(super) const TABLES: [&str; 6] = ["cases", "steps", "runs", "effects", "prov
 pub(super) const PAGE: i64 = 1000;
 
 /// Applies one stored event to the derived tables.
-pub(super) async fn apply(
-    conn: &mut SqliteConnection,
-    position: i64,
-    event: &Event,
-) -> Result<(), StoreError> {
+pub(super) async fn apply(conn: &mut SqliteConnection, event: &Event) -> Result<(), StoreError> {
+    let mut batch = Batch::default();
+    add(&mut batch, event)?;
+    batch.run(conn).await
+}
+
+/// Adds the statements that apply one stored event to the derived tables.
+pub(super) fn add(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
     match &event.kind {
         EventKind::CaseOpened { .. }
         | EventKind::CaseResumed { .. }
         | EventKind::CaseParked { .. }
-        | EventKind::CaseClosed { .. } => cases::apply(conn, event).await,
+        | EventKind::CaseClosed { .. } => cases::apply(batch, event),
         EventKind::StepStarted { .. } | EventKind::StepFinished { .. } => {
-            steps::apply(conn, event).await
+            steps::apply(batch, event)
         }
         EventKind::RunStarted { .. }
         | EventKind::RunProgressed { .. }
-        | EventKind::RunFinished { .. } => runs::apply(conn, event).await,
+        | EventKind::RunFinished { .. } => runs::apply(batch, event),
         EventKind::ProviderParked { .. } | EventKind::ProviderFreed { .. } => {
-            providers::apply(conn, position, event).await
+            providers::apply(batch, event)
         }
         EventKind::EffectIntended { .. } | EventKind::EffectDone { .. } => {
-            effects::apply(conn, event).await
+            effects::apply(batch, event)
         }
-        EventKind::FindingsTracked { .. } => findings::apply(conn, event).await,
+        EventKind::FindingsTracked { .. } => findings::apply(batch, event),
         EventKind::RunRetried { .. }
         | EventKind::ReviewOpened { .. }
         | EventKind::ReviewerHeard { .. }
@@ -69,7 +73,7 @@ impl Write for Rebuild {
         loop {
             let page = page(tx.conn, after).await?;
             for stored in &page {
-                apply(tx.conn, stored.position, &stored.event()?).await?;
+                apply(tx.conn, &stored.event()?).await?;
                 after = stored.position;
             }
             if page.is_empty() {

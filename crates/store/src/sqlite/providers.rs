@@ -6,15 +6,15 @@ use tribunal_core::agent::ErrorClass;
 use tribunal_core::event::{Event, EventKind};
 use tribunal_core::time::Timestamp;
 
+use super::batch::Batch;
+use super::to_column;
 use super::writer::{Tx, Write};
 use crate::{ParkedProvider, StoreError};
 
+const REMOVE: &str = "DELETE FROM providers WHERE provider = $1 AND model = $2";
+
 /// Applies an event to the table `providers`.
-pub(super) async fn apply(
-    conn: &mut SqliteConnection,
-    position: i64,
-    event: &Event,
-) -> Result<(), StoreError> {
+pub(super) fn apply(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
     match &event.kind {
         EventKind::ProviderParked {
             provider,
@@ -26,20 +26,26 @@ pub(super) async fn apply(
                 INSERT INTO providers (provider, model, class, until_ms)
                 SELECT $1, $2, $3, $4
                 WHERE NOT EXISTS (
-                    SELECT 1 FROM provider_frees
-                    WHERE provider = $1 AND model = $2 AND after_position >= $5)
+                    SELECT 1
+                    FROM provider_frees
+                    JOIN events ON events.position <= after_position
+                    WHERE provider = $1 AND model = $2
+                      AND events.case_id = $5 AND events.seq = $6)
                 ON CONFLICT DO UPDATE SET class = $3, until_ms = $4";
-            sqlx::query(SQL)
+            batch
+                .add(SQL)
                 .bind(provider)
                 .bind(model_to_column(model.as_deref()))
                 .bind(class.as_str())
                 .bind(until.map(|until| until.0))
-                .bind(position)
-                .execute(conn)
-                .await?;
+                .bind(event.case.as_str())
+                .bind(to_column(event.seq));
         }
         EventKind::ProviderFreed { provider, model } => {
-            remove(conn, provider, model_to_column(model.as_deref())).await?;
+            batch
+                .add(REMOVE)
+                .bind(provider)
+                .bind(model_to_column(model.as_deref()));
         }
         _ => {}
     }
@@ -71,8 +77,12 @@ impl Write for Free {
             VALUES ($1, $2, (SELECT COALESCE(MAX(position), 0) FROM events), $3)
             ON CONFLICT DO UPDATE
             SET after_position = excluded.after_position, at_ms = excluded.at_ms";
-        let removed = remove(tx.conn, &self.provider, &self.model).await?;
-        if removed {
+        let removed = sqlx::query(REMOVE)
+            .bind(&self.provider)
+            .bind(&self.model)
+            .execute(&mut *tx.conn)
+            .await?;
+        if removed.rows_affected() > 0 {
             sqlx::query(SQL)
                 .bind(&self.provider)
                 .bind(&self.model)
@@ -80,22 +90,8 @@ impl Write for Free {
                 .execute(&mut *tx.conn)
                 .await?;
         }
-        Ok(removed)
+        Ok(removed.rows_affected() > 0)
     }
-}
-
-async fn remove(
-    conn: &mut SqliteConnection,
-    provider: &str,
-    model: &str,
-) -> Result<bool, StoreError> {
-    const SQL: &str = "DELETE FROM providers WHERE provider = $1 AND model = $2";
-    let removed = sqlx::query(SQL)
-        .bind(provider)
-        .bind(model)
-        .execute(conn)
-        .await?;
-    Ok(removed.rows_affected() > 0)
 }
 
 /// Returns the providers whose pause is not over at `now`.

@@ -7,6 +7,7 @@ use tribunal_core::ids::{AgentName, CaseId, InvalidId, RunId, StepKey};
 use tribunal_core::money::{Cost, MicroUsd, Spend, Usage};
 use tribunal_core::time::Timestamp;
 
+use super::batch::{Batch, Refusal};
 use super::{from_column, to_column};
 use crate::{RunRecord, StoreError};
 
@@ -16,16 +17,17 @@ use crate::{RunRecord, StoreError};
 pub(super) const LARGEST: u64 = 1 << 50;
 
 /// Applies an event to the table `runs`.
-pub(super) async fn apply(conn: &mut SqliteConnection, event: &Event) -> Result<(), StoreError> {
+pub(super) fn apply(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
     match &event.kind {
-        EventKind::RunStarted { .. } => start(conn, event).await,
-        EventKind::RunProgressed { run, usage, .. } => progress(conn, event, run, *usage).await,
-        EventKind::RunFinished { .. } => finish(conn, event).await,
-        _ => Ok(()),
+        EventKind::RunStarted { .. } => start(batch, event),
+        EventKind::RunProgressed { run, usage, .. } => progress(batch, event, run, *usage),
+        EventKind::RunFinished { .. } => finish(batch, event)?,
+        _ => {}
     }
+    Ok(())
 }
 
-async fn start(conn: &mut SqliteConnection, event: &Event) -> Result<(), StoreError> {
+fn start(batch: &mut Batch, event: &Event) {
     // Nothing is spawned or paid for on behalf of a step that has its result.
     const SQL: &str = "
         INSERT INTO runs
@@ -47,9 +49,10 @@ async fn start(conn: &mut SqliteConnection, event: &Event) -> Result<(), StoreEr
         ..
     } = &event.kind
     else {
-        return Ok(());
+        return;
     };
-    let started = sqlx::query(SQL)
+    batch
+        .add(SQL)
         .bind(run.as_str())
         .bind(event.case.as_str())
         .bind(step.as_str())
@@ -60,45 +63,34 @@ async fn start(conn: &mut SqliteConnection, event: &Event) -> Result<(), StoreEr
         .bind(prompt_hash)
         .bind(to_column(event.seq))
         .bind(event.at.0)
-        .execute(&mut *conn)
-        .await?;
-    if started.rows_affected() > 0 {
-        return Ok(());
-    }
-    if exists(conn, run).await? {
-        return Err(StoreError::Repeated {
-            what: format!("run {run}"),
-        });
-    }
-    Err(StoreError::Refused {
-        what: format!("step `{step}` of case {} is finished", event.case),
-    })
+        .unless_changed(refusal(
+            run,
+            StoreError::Repeated {
+                what: format!("run {run}"),
+            },
+            StoreError::Refused {
+                what: format!("step `{step}` of case {} is finished", event.case),
+            },
+        ));
 }
 
-async fn progress(
-    conn: &mut SqliteConnection,
-    event: &Event,
-    run: &RunId,
-    usage: Usage,
-) -> Result<(), StoreError> {
+fn progress(batch: &mut Batch, event: &Event, run: &RunId, usage: Usage) {
     // A sign of life may come after the end; the end is what counts.
     const SQL: &str = "
         UPDATE runs
         SET input = $3, cache_read = $4, cache_write = $5, output = $6
         WHERE id = $1 AND case_id = $2 AND result IS NULL";
-    sqlx::query(SQL)
+    batch
+        .add(SQL)
         .bind(run.as_str())
         .bind(event.case.as_str())
         .bind(amount_to_column(usage.input))
         .bind(amount_to_column(usage.cache_read))
         .bind(amount_to_column(usage.cache_write))
-        .bind(amount_to_column(usage.output))
-        .execute(conn)
-        .await?;
-    Ok(())
+        .bind(amount_to_column(usage.output));
 }
 
-async fn finish(conn: &mut SqliteConnection, event: &Event) -> Result<(), StoreError> {
+fn finish(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
     const SQL: &str = "
         UPDATE runs
         SET input = $3, cache_read = $4, cache_write = $5, output = $6,
@@ -118,7 +110,8 @@ async fn finish(conn: &mut SqliteConnection, event: &Event) -> Result<(), StoreE
     let result = serde_json::to_string(result).map_err(|error| StoreError::Refused {
         what: error.to_string(),
     })?;
-    let finished = sqlx::query(SQL)
+    batch
+        .add(SQL)
         .bind(run.as_str())
         .bind(event.case.as_str())
         .bind(amount_to_column(usage.input))
@@ -131,25 +124,26 @@ async fn finish(conn: &mut SqliteConnection, event: &Event) -> Result<(), StoreE
             Cost::Unknown => None,
         })
         .bind(to_column(*elapsed_ms))
-        .execute(&mut *conn)
-        .await?;
-    if finished.rows_affected() > 0 {
-        return Ok(());
-    }
-    if exists(conn, run).await? {
-        return Err(StoreError::Repeated {
-            what: format!("the end of run {run}"),
-        });
-    }
-    Err(StoreError::Refused {
-        what: format!("run {run} never started"),
-    })
+        .unless_changed(refusal(
+            run,
+            StoreError::Repeated {
+                what: format!("the end of run {run}"),
+            },
+            StoreError::Refused {
+                what: format!("run {run} never started"),
+            },
+        ));
+    Ok(())
 }
 
-async fn exists(conn: &mut SqliteConnection, run: &RunId) -> Result<bool, StoreError> {
-    const SQL: &str = "SELECT 1 FROM runs WHERE id = $1";
-    let row = sqlx::query(SQL).bind(run.as_str()).fetch_optional(conn);
-    Ok(row.await?.is_some())
+/// Returns the refusal of what concerns `run`, which depends on whether there is such a run.
+fn refusal(run: &RunId, found: StoreError, missing: StoreError) -> Refusal {
+    Refusal::Depends {
+        sql: "SELECT 1 FROM runs WHERE id = $1",
+        keys: vec![run.to_string()],
+        found,
+        missing,
+    }
 }
 
 /// Returns the runs of a case in the order of their start.

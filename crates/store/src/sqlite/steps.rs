@@ -4,11 +4,12 @@ use sqlx::SqliteConnection;
 use tribunal_core::event::{Event, EventKind};
 use tribunal_core::ids::{CaseId, StepKey};
 
+use super::batch::{Batch, Refusal};
 use super::{ledger, to_column};
 use crate::StoreError;
 
 /// Applies an event to the table `steps`.
-pub(super) async fn apply(conn: &mut SqliteConnection, event: &Event) -> Result<(), StoreError> {
+pub(super) fn apply(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
     const START: &str = "
         INSERT INTO steps (case_id, step, starts)
         VALUES ($1, $2, 1)
@@ -24,17 +25,15 @@ pub(super) async fn apply(conn: &mut SqliteConnection, event: &Event) -> Result<
         EventKind::StepFinished { step, .. } => (FINISH, step),
         _ => return Ok(()),
     };
-    let changed = sqlx::query(sql)
+    let repeated = StoreError::Repeated {
+        what: format!("the result of step `{step}` of case {}", event.case),
+    };
+    batch
+        .add(sql)
         .bind(event.case.as_str())
         .bind(step.as_str())
         .bind(to_column(event.seq))
-        .execute(conn)
-        .await?;
-    if changed.rows_affected() == 0 {
-        return Err(StoreError::Repeated {
-            what: format!("the result of step `{step}` of case {}", event.case),
-        });
-    }
+        .unless_changed(Refusal::Plain(repeated));
     Ok(())
 }
 
