@@ -11,12 +11,12 @@ use tribunal_agents::spec::Recording;
 use tribunal_core::ids::{AgentName, CaseId};
 use tribunal_core::outage::RetryPolicy;
 use tribunal_core::secret::{Redactor, Secret};
-use tribunal_store::{Durability, Holder, Location, Options, Store, StoreError};
+use tribunal_store::{Durability, Location, Options, Store, StoreError};
 
 use crate::Engine;
 use crate::budget::Caps;
 use crate::call::Seat;
-use crate::case::CaseError;
+use crate::case::{CaseError, LazyHolder};
 use crate::config::{
     AgentSettings, BudgetSettings, Provider, RetrySettings, Roster, SCRIPTED, Settings, Span,
     SpecContext, Synchronous,
@@ -88,11 +88,10 @@ impl Engine {
 
     /// Returns an engine made of `parts`.
     pub(crate) fn assemble(parts: Parts) -> Result<Self, CaseError> {
-        let holder = Holder::for_this_process(parts.dir.root())?;
         Ok(Self {
             ledger: Ledger::new(parts.store),
+            holder: Arc::new(LazyHolder::new(parts.dir.root())),
             dir: parts.dir,
-            holder,
             seats: parts.seats,
             caps: parts.caps,
             retry: parts.retry,

@@ -1,6 +1,8 @@
 //! A case at work: keyed steps that are never repeated, effects that never take hold twice.
 
 use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -23,7 +25,7 @@ const HEARTBEAT: Duration = Duration::from_secs(10);
 pub struct Case {
     id: CaseId,
     ledger: Ledger,
-    holder: Holder,
+    holder: Arc<LazyHolder>,
     /// Taken with the first write, and again by whoever resumes.
     lease: Mutex<Tenure>,
     stop: CancellationToken,
@@ -34,6 +36,29 @@ pub struct Case {
 struct Tenure {
     lease: Option<(Lease, DropGuard)>,
     waiting: Vec<EventKind>,
+}
+
+/// This process as an owner of cases, announced to others when it first owns one that they can see.
+pub(crate) struct LazyHolder {
+    directory: PathBuf,
+    announced: OnceLock<Holder>,
+}
+
+impl LazyHolder {
+    pub(crate) fn new(directory: &Path) -> Self {
+        Self {
+            directory: directory.to_owned(),
+            announced: OnceLock::new(),
+        }
+    }
+
+    fn announced(&self) -> Result<Holder, StoreError> {
+        if let Some(holder) = self.announced.get() {
+            return Ok(holder.clone());
+        }
+        let holder = Holder::for_this_process(&self.directory)?;
+        Ok(self.announced.get_or_init(|| holder).clone())
+    }
 }
 
 /// What the caller does after a step.
@@ -112,7 +137,7 @@ impl Case {
     /// Returns a new case. It is stored together with the first thing that happens in it.
     pub(crate) fn open(
         ledger: Ledger,
-        holder: Holder,
+        holder: Arc<LazyHolder>,
         id: CaseId,
         kind: CaseKind,
         title: String,
@@ -141,14 +166,15 @@ impl Case {
     /// Takes over a case that nobody works on.
     pub(crate) async fn resume(
         ledger: Ledger,
-        holder: Holder,
+        holder: Arc<LazyHolder>,
         id: CaseId,
         stop: CancellationToken,
     ) -> Result<Self, CaseError> {
-        let lease = ledger.store().claim_case(&id, &holder).await?;
+        let us = holder.announced()?;
+        let lease = ledger.store().claim_case(&id, &us).await?;
         crashpoint!("case.claim.after");
         let resumed = EventKind::CaseResumed {
-            holder: format!("{}:{}", holder.host_name(), holder.pid),
+            holder: format!("{}:{}", us.host_name(), us.pid),
             generation: lease.generation,
         };
         let guard = keep_alive(&ledger, &lease);
@@ -204,7 +230,14 @@ impl Case {
         if let Some((lease, _)) = &tenure.lease {
             self.ledger.append(lease, batch).await?;
         } else {
-            let lease = self.ledger.open_case(&self.id, &self.holder, batch).await?;
+            // Nobody else will ever see who owned a case that ends with its first write.
+            let holder = match batch.last() {
+                Some(EventKind::CaseClosed { .. } | EventKind::CaseParked { .. }) => {
+                    Holder::unannounced()
+                }
+                _ => self.holder.announced()?,
+            };
+            let lease = self.ledger.open_case(&self.id, &holder, batch).await?;
             let guard = keep_alive(&self.ledger, &lease);
             tenure.lease = Some((lease, guard));
         }
@@ -311,9 +344,13 @@ impl Case {
         self.record([EventKind::CaseParked { why, until }]).await
     }
 
+    /// Tells whether anything of the case stands in the ledger yet.
+    pub(crate) async fn is_stored(&self) -> bool {
+        self.lease.lock().await.lease.is_some()
+    }
+
     async fn finished(&self, key: &StepKey) -> Result<Option<serde_json::Value>, CaseError> {
-        if self.lease.lock().await.lease.is_none() {
-            // Nothing of a case that is not yet stored can be finished.
+        if !self.is_stored().await {
             return Ok(None);
         }
         Ok(self.ledger.store().step(&self.id, key).await?)
@@ -323,7 +360,17 @@ impl Case {
 /// Renews `lease` until the returned guard is dropped.
 fn keep_alive(ledger: &Ledger, lease: &Lease) -> DropGuard {
     let token = CancellationToken::new();
-    let (ledger, lease, stopped) = (ledger.clone(), lease.clone(), token.clone());
+    // The task may outlive the work, and must not make this process look alive for longer.
+    let holder = Holder::named(
+        lease.holder.host.clone(),
+        lease.holder.pid,
+        &lease.holder.nonce,
+    );
+    let lease = Lease {
+        holder,
+        ..lease.clone()
+    };
+    let (ledger, stopped) = (ledger.clone(), token.clone());
     tokio::spawn(async move {
         while stopped
             .run_until_cancelled(tokio::time::sleep(HEARTBEAT))

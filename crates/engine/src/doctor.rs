@@ -85,7 +85,8 @@ async fn examine_runs(
 }
 
 /// Returns directories of runs that the ledger does not know. A run that was about to be registered
-/// when its process died leaves an empty trace of this kind; it holds nothing but a prompt.
+/// when its process died leaves a trace of this kind; it holds nothing but a prompt, or an answer
+/// that nobody was paid for.
 fn stray_run_dirs(runs: &Path, known: &BTreeSet<String>) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(runs) else {
         return Vec::new();
@@ -94,8 +95,8 @@ fn stray_run_dirs(runs: &Path, known: &BTreeSet<String>) -> Vec<String> {
         .filter_map(|entry| {
             let entry = entry.ok()?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            let spoke =
-                entry.path().join("reply.json").exists() || entry.path().join("exit.json").exists();
+            let path = entry.path();
+            let spoke = files::holds_paid_answer(&path) || path.join("exit.json").exists();
             (spoke && !known.contains(&name)).then_some(name)
         })
         .collect();

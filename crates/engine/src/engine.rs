@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 use tribunal_agents::Reply;
@@ -9,12 +10,12 @@ use tribunal_core::case::{CaseKind, CaseState, Outcome};
 use tribunal_core::ids::{AgentName, CaseId, RunId};
 use tribunal_core::outage::RetryPolicy;
 use tribunal_core::secret::Redactor;
-use tribunal_store::{CaseRecord, Holder};
+use tribunal_store::CaseRecord;
 
 use crate::ask::AskReport;
 use crate::budget::Caps;
 use crate::call::Seat;
-use crate::case::{Case, CaseError};
+use crate::case::{Case, CaseError, LazyHolder};
 use crate::files::LedgerDir;
 use crate::ledger::Ledger;
 use crate::review::Reviewed;
@@ -23,7 +24,7 @@ use crate::review::Reviewed;
 pub struct Engine {
     pub(crate) ledger: Ledger,
     pub(crate) dir: LedgerDir,
-    pub(crate) holder: Holder,
+    pub(crate) holder: Arc<LazyHolder>,
     pub(crate) seats: BTreeMap<AgentName, Result<Seat, String>>,
     pub(crate) caps: Caps,
     pub(crate) retry: RetryPolicy,
@@ -66,7 +67,7 @@ impl Engine {
         if is_final(&record.state) {
             return Ok(Resumed::AlreadyCompleted(record.id.clone()));
         }
-        let (ledger, holder) = (self.ledger.clone(), self.holder.clone());
+        let (ledger, holder) = (self.ledger.clone(), Arc::clone(&self.holder));
         let case = Case::resume(ledger, holder, record.id.clone(), self.stop.clone()).await?;
         match record.kind {
             CaseKind::Ask => Ok(Resumed::Ask(
@@ -105,7 +106,7 @@ impl Engine {
     ) -> Case {
         let id = CaseId::from_bits(crate::random_bits());
         let title = self.redactor.redact(&title);
-        let (ledger, holder) = (self.ledger.clone(), self.holder.clone());
+        let (ledger, holder) = (self.ledger.clone(), Arc::clone(&self.holder));
         Case::open(ledger, holder, id, kind, title, request, self.stop.clone())
     }
 

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use tribunal_agents::Reply;
 use tribunal_core::ids::{AgentName, CaseId, RunId};
 
 /// Whether a file must survive a power cut the moment its writing returns.
@@ -119,6 +120,29 @@ impl LedgerDir {
 
     fn blob(&self, hash: &str) -> PathBuf {
         self.root.join("blobs").join(hash)
+    }
+}
+
+/// A reply as it lies among the files of its run.
+#[derive(serde::Serialize)]
+pub(crate) struct KeptReply<'r> {
+    /// Whether nobody was paid for it: then it may be there before its run is registered.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) free: bool,
+    #[serde(flatten)]
+    pub(crate) reply: &'r Reply,
+}
+
+/// Tells whether `run_dir` holds an answer that somebody was paid for, as far as anybody knows.
+pub(crate) fn holds_paid_answer(run_dir: &Path) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Mark {
+        #[serde(default)]
+        free: bool,
+    }
+    match fs::read(run_dir.join("reply.json")) {
+        Ok(bytes) => !serde_json::from_slice(&bytes).is_ok_and(|mark: Mark| mark.free),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
     }
 }
 

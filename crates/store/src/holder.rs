@@ -66,6 +66,12 @@ impl Holder {
         })
     }
 
+    /// Returns this process without announcing it, for what nobody else gets to see.
+    #[must_use]
+    pub fn unannounced() -> Self {
+        Self::named("", std::process::id(), "")
+    }
+
     /// Returns a holder that is only spoken of; this process does not vouch for its life.
     #[must_use]
     pub fn named(host: impl Into<String>, pid: u32, nonce: impl Into<String>) -> Self {

@@ -194,8 +194,9 @@ fn two_processes_do_not_work_on_one_case() {
 fn resuming_leaves_the_recorded_prompt_of_a_cut_off_run_alone() {
     let mut env = TestEnv::new();
     let prompt = "Say sk-canary-0123456789";
+    // A run that may change files is registered before it starts, whatever it costs.
     let output = env
-        .command(["ask", "scripted", prompt])
+        .command(["ask", "scripted", "--dir", ".", "--write", prompt])
         .env("TRIBUNAL_CRASH_AT", "call.run.started#1")
         .output()
         .unwrap();

@@ -2,6 +2,7 @@
 
 use tribunal_core::case::Pause;
 use tribunal_core::event::EventKind;
+use tribunal_core::money::Spend;
 use tribunal_core::time::Timestamp;
 use tribunal_store::ParkedProvider;
 
@@ -12,16 +13,29 @@ use crate::case::{Case, CaseError};
 
 impl Engine {
     /// Refuses the next call when a cap has been reached.
-    pub(super) async fn check_budget(&self, case: &Case) -> Result<(), CaseError> {
-        if !self.caps.bind() {
+    pub(super) async fn check_budget(&self, case: &Case, seat: &Seat) -> Result<(), CaseError> {
+        let mut caps = self.caps;
+        if seat.is_free() {
+            // What others have cost today is no reason against a call that nobody is paid for.
+            caps.day = None;
+        }
+        if !caps.bind() {
             return Ok(());
         }
         let store = self.ledger.store();
-        let case_spend = store.case_spend(case.id()).await?;
-        let now = store.now().await?;
-        let midnight = Timestamp(now.0 - now.0.rem_euclid(86_400_000));
-        let day_spend = store.spend_since(midnight).await?;
-        match budget::exceeded(&self.caps, &case_spend, &day_spend) {
+        let case_spend = match case.is_stored().await {
+            true => store.case_spend(case.id()).await?,
+            false => Spend::default(),
+        };
+        let day_spend = match caps.day {
+            Some(_) => {
+                let now = store.now().await?;
+                let midnight = Timestamp(now.0 - now.0.rem_euclid(86_400_000));
+                store.spend_since(midnight).await?
+            }
+            None => Spend::default(),
+        };
+        match budget::exceeded(&caps, &case_spend, &day_spend) {
             Some(why) => Err(CaseError::Parked { why, until: None }),
             None => Ok(()),
         }

@@ -22,6 +22,10 @@ use crate::Engine;
 use crate::case::{Case, CaseError};
 use crate::files::{self, Durability};
 
+/// How long a run may go on before it is registered, if it costs nothing and changes nothing. Most
+/// such runs are over by then, and are stored in one commit together with what follows from them.
+const UNREGISTERED: Duration = Duration::from_millis(20);
+
 /// One question to one agent.
 #[derive(Debug, Clone)]
 pub struct Question {
@@ -97,7 +101,7 @@ impl Engine {
         }
         let mut attempt = 1;
         loop {
-            self.check_budget(case).await?;
+            self.check_budget(case, &seat).await?;
             self.check_provider(&seat).await?;
             let turn = seat.turns.acquire().await;
             let (run, result) = self.run_once(case, step, question, &seat, attempt).await?;
@@ -118,6 +122,9 @@ impl Engine {
     }
 
     /// Runs the agent once, recorded from before its start until after its end.
+    ///
+    /// Of a run that nobody pays for and that changes nothing, nothing would be lost with it: it is
+    /// recorded when it ends or takes long.
     async fn run_once(
         &self,
         case: &Case,
@@ -141,7 +148,11 @@ impl Engine {
             attempt,
             prompt_hash: files::hash_of(call.prompt.as_bytes()),
         };
-        case.record([started]).await?;
+        case.note(started).await;
+        let harmless = seat.is_free() && question.access == Access::ReadOnly;
+        if !harmless {
+            case.record([]).await?;
+        }
         crashpoint!("call.run.started");
         let clock = Instant::now();
         let (sender, events) = mpsc::channel(256);
@@ -149,7 +160,19 @@ impl Engine {
         let working = seat
             .agent
             .run(call, Progress::to(sender), case.stop_token().clone());
-        let (result, watched) = tokio::join!(working, watching);
+        let asking = async { tokio::join!(working, watching) };
+        tokio::pin!(asking);
+        let (result, watched) = if harmless {
+            match tokio::time::timeout(UNREGISTERED, &mut asking).await {
+                Ok(done) => done,
+                Err(_) => {
+                    case.record([]).await?;
+                    asking.await
+                }
+            }
+        } else {
+            asking.await
+        };
         watched?;
         crashpoint!("call.run.answered");
         let result = result.map_err(|error| self.without_secrets(error));
@@ -238,7 +261,11 @@ impl Engine {
             true => Durability::Process,
             false => Durability::Machine,
         };
-        let bytes = serde_json::to_vec_pretty(reply)
+        let kept = files::KeptReply {
+            free: seat.is_free(),
+            reply,
+        };
+        let bytes = serde_json::to_vec_pretty(&kept)
             .map_err(|error| CaseError::Request(format!("the reply cannot be written: {error}")))?;
         let bytes = self
             .redactor
