@@ -75,5 +75,9 @@ fn block_on(work: impl Future<Output = Result<Exit, CliError>>) -> Result<Exit, 
         .enable_all()
         .build()
         .map_err(|error| CliError::new(Exit::Internal, "cannot start").caused_by(&error))?;
-    runtime.block_on(work)
+    let result = runtime.block_on(work);
+    // The process ends here. Dropping the ledger's connections would make SQLite tidy up its files,
+    // which costs as much as another commit; whoever comes next goes on with them as they are.
+    std::mem::forget(runtime);
+    result
 }
