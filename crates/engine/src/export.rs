@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 use tribunal_agents::Reply;
-use tribunal_core::event::{Event, RunResult};
+use tribunal_core::event::{Event, EventKind, RunResult};
+use tribunal_core::review::report::ReviewReport;
 use tribunal_store::{CaseRecord, RunRecord, Store, StoreError};
 
+use crate::case::CaseError;
 use crate::files::LedgerDir;
 
 /// Events are read from the ledger in pages of this size.
@@ -35,6 +37,27 @@ pub struct ExportedRun {
 }
 
 impl Exported {
+    /// Returns the report of a review that came to its end; nothing for other cases.
+    pub fn review(&self, dir: &LedgerDir) -> Result<Option<ReviewReport>, CaseError> {
+        let settled = self
+            .events
+            .iter()
+            .rev()
+            .find_map(|event| match &event.kind {
+                EventKind::ReviewSettled { report, .. } => Some(report),
+                _ => None,
+            });
+        let Some(hash) = settled else {
+            return Ok(None);
+        };
+        let bytes = dir
+            .get_blob(hash)
+            .map_err(CaseError::file("read the recorded report"))?;
+        serde_json::from_slice(&bytes)
+            .map(Some)
+            .map_err(|error| CaseError::Request(format!("the recorded report: {error}")))
+    }
+
     /// Collects a case from its ledger.
     pub async fn read(
         store: &dyn Store,

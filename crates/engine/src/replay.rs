@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tribunal_agents::spec::Recording;
 use tribunal_agents::{Agent, AgentError, Profile, replay::ReplayAgent};
 use tribunal_core::case::{CaseKind, CaseState};
-use tribunal_core::event::{EventKind, RunResult};
+use tribunal_core::event::RunResult;
 use tribunal_core::ids::AgentName;
 use tribunal_core::outage::RetryPolicy;
 use tribunal_core::review::report::{ReviewReport, Standing};
@@ -106,26 +106,14 @@ impl Stage {
     }
 
     fn compare_review(&self, reviewed: &Reviewed) -> Result<Vec<String>, CaseError> {
-        let settled = self
-            .exported
-            .events
-            .iter()
-            .rev()
-            .find_map(|event| match &event.kind {
-                EventKind::ReviewSettled { report, .. } => Some(report),
-                _ => None,
-            });
-        let (Some(hash), Some(now)) = (settled, &reviewed.report) else {
-            return Ok(match (settled, &reviewed.report) {
+        let then = self.exported.review(&self.recorded_in)?;
+        let (Some(then), Some(now)) = (&then, &reviewed.report) else {
+            return Ok(match (&then, &reviewed.report) {
                 (None, None) => Vec::new(),
                 _ => vec!["the review comes to another end".to_owned()],
             });
         };
-        let bytes = self.recorded_in.get_blob(hash);
-        let bytes = bytes.map_err(CaseError::file("read the recorded report"))?;
-        let then: ReviewReport = serde_json::from_slice(&bytes)
-            .map_err(|error| CaseError::Request(format!("the recorded report: {error}")))?;
-        let (then, now) = (essence(&then), essence(now));
+        let (then, now) = (essence(then), essence(now));
         let fields = ["gate", "findings", "coverage", "statistics"];
         let differs = |field: &&str| then.get(*field) != now.get(*field);
         let differing = fields.into_iter().filter(differs);

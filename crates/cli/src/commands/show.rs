@@ -7,20 +7,29 @@ use tribunal_engine::export::Exported;
 use crate::commands::log;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::invocation::{Format, Invocation};
+use crate::invocation::Invocation;
+use crate::report::review::{Options, ReviewFormat, render};
 use crate::report::{self, JsonLines, Lines, Reporter};
 
-/// Tell a case again: what happened, what was asked and answered
+/// Tell a case again: what happened, what was asked and answered, what was found
+///
+/// A review is shown with its report, in any of the formats that `tribunal review` has.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    tribunal show c-1a2b3c4d5e\n  \
+    tribunal show c-1a2b3c4d5e --format html > review.html")]
 pub(crate) struct Args {
     /// The case: its id, or the beginning or end of it
     case: String,
-    /// Print the events as JSON lines, or everything as JSON
+    /// How to print it: the events as `jsonl`, everything as `json`, or a review in its formats
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: ReviewFormat,
     /// Short for `--format json`
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Show the rejected findings and the whole calculation of a review too
+    #[arg(long, short)]
+    verbose: bool,
 }
 
 /// Shows the case.
@@ -28,21 +37,46 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     let (store, dir) = invocation.required_store(&args.case).await?;
     let record = store.find_case(&args.case).await?;
     let exported = Exported::read(store.as_ref(), &dir, &record).await?;
-    match if args.json { Format::Json } else { args.format } {
-        Format::Json => invocation.print_json(&exported.to_json())?,
-        Format::Jsonl => {
+    let review = exported.review(&dir)?;
+    let options = Options::for_stdout(args.verbose);
+    let format = if args.json {
+        ReviewFormat::Json
+    } else {
+        args.format
+    };
+    match (format, &review) {
+        (ReviewFormat::Json, _) => {
+            let mut json = exported.to_json();
+            json["review"] = serde_json::json!(review);
+            invocation.print_json(&json)?;
+        }
+        (ReviewFormat::Jsonl, _) => {
             let mut reporter = JsonLines(std::io::stdout());
             exported
                 .events
                 .iter()
                 .for_each(|event| reporter.event(event));
         }
-        Format::Text => print_text(invocation, &exported)?,
+        (ReviewFormat::Text, None) => {
+            print_story(invocation, &exported)?;
+            print_answers(invocation, &exported)?;
+        }
+        (ReviewFormat::Text, Some(report)) => {
+            print_story(invocation, &exported)?;
+            invocation.print("\n")?;
+            invocation.print(&render(report, format, &options))?;
+        }
+        (_, Some(report)) => invocation.print(&render(report, format, &options))?,
+        (_, None) => {
+            let text = format!("case {} has no report of a review", record.id);
+            return Err(CliError::new(Exit::Usage, text)
+                .hint("Other cases are shown as `text`, `json` or `jsonl`"));
+        }
     }
     Ok(Exit::Pass)
 }
 
-fn print_text(invocation: &Invocation, exported: &Exported) -> Result<(), CliError> {
+fn print_story(invocation: &Invocation, exported: &Exported) -> Result<(), CliError> {
     let case = &exported.case;
     invocation.print(&format!(
         "Case {}: {}\nState: {}; {} runs, {}, cost: {}\n\n",
@@ -59,7 +93,10 @@ fn print_text(invocation: &Invocation, exported: &Exported) -> Result<(), CliErr
         .events
         .iter()
         .for_each(|event| reporter.event(event));
-    invocation.print(&String::from_utf8_lossy(&text))?;
+    invocation.print(&String::from_utf8_lossy(&text))
+}
+
+fn print_answers(invocation: &Invocation, exported: &Exported) -> Result<(), CliError> {
     for run in &exported.runs {
         if !matches!(run.record.result, Some(RunResult::Answered { .. })) {
             continue;

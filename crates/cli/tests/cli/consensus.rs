@@ -62,10 +62,10 @@ fn reviews_in_several_forms_are_settled_for_people() {
          `name` reaches the SQL text of `find`.
          Fix: Use a parameter.
 
-      2. medium 45  src/web.rs:90  Header is read twice
-         By semgrep (medium).
+      2. medium 55  src/web.rs:90  Header is read twice
+         By semgrep (medium 70).
          One family alone reports it here. Its evidence is thin.
-         Confidence: 60 (original) - 15 (single source) = 45
+         Confidence: 70 (original) - 15 (single source) = 55
          Header is read twice (twice)
 
     Rejected

@@ -99,6 +99,7 @@ fn help_names_every_command_and_the_exit_codes() {
 
     Commands:
       init         Look for installed agents and write a commented configuration
+      review       Review a change with a panel, and say whether it may go in
       connect      Add an agent to the configuration
       disconnect   Take an agent out of the configuration
       agents       List the agents, or free a parked provider
@@ -106,7 +107,7 @@ fn help_names_every_command_and_the_exit_codes() {
       consensus    Settle findings from anywhere: which stand, which fall, which stay open
       debate       Arbitrate a debate among teammates: messages in, messages out
       log          List the recorded cases, newest first
-      show         Tell a case again: what happened, what was asked and answered
+      show         Tell a case again: what happened, what was asked and answered, what was found
       watch        Follow a case while another process works on it
       resume       Go on with a case that was interrupted, parked, or ended without all answers
       replay       Do a recorded case again, offline, with the recorded answers
