@@ -104,7 +104,7 @@ fn run(case: &Case<'_>) -> Vec<String> {
         .map(|one| &one.resolution_notes);
     let disputed = report.consensus.disputed.iter();
     let disputed: Vec<String> = disputed
-        .map(|one| one.unresolved_questions.join(" "))
+        .map(|one| format!("{} {}", one.notes, one.unresolved_questions.join(" ")))
         .collect();
     let rejected = report
         .consensus

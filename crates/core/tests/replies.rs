@@ -99,6 +99,80 @@ fn unknown_tags_are_reported_and_links_are_not_tags() {
 }
 
 #[test]
+fn findings_on_lines_of_their_own_are_all_read() {
+    check(
+        "{\"title\": \"a b\", \"line\": 1, \"file\": \"x.rs\"}\n{\"title\": \"c d\", \"severity\": \"low\"}\n",
+        &["- - x.rs:1 a b", "low - (no file) c d"],
+    );
+    check(
+        "{\"file\": \"x.rs\", \"findings\": [{\"title\": \"a b\"}]}\n{\"file\": \"y.rs\", \"findings\": []}\n{\"file\": \"z.rs\", \"findings\": [{\"title\": \"c d\"}]}",
+        &["- - x.rs a b", "- - z.rs c d"],
+    );
+}
+
+#[test]
+fn a_key_that_stands_twice_counts_for_neither_value() {
+    check(
+        "{\"findings\": [{\"title\": \"a b\", \"severity\": \"low\", \"severity\": \"critical\"}]}",
+        &[
+            "- - (no file) a b",
+            "problem findings[0].severity: the key stands there twice with different values; neither is counted",
+        ],
+    );
+    check(
+        "{\"findings\": [{\"title\": \"a b\"}], \"findings\": []}",
+        &[
+            "problem there is no list of findings",
+            "problem findings: the key stands there twice with different values; neither is counted",
+            "no answer",
+        ],
+    );
+}
+
+#[test]
+fn a_message_that_says_two_things_is_not_counted() {
+    let sender = Author {
+        reviewer: "bob".to_owned(),
+        family: String::new(),
+    };
+    let counted = |text: &str| {
+        let read = read_messages(text, &sender);
+        (read.messages.len(), read.problems.len())
+    };
+    let stance = "{\"finding_id\": \"a1\", \"action\": \"agree\"}";
+    let torn = "{\"finding_id\": \"a1\", \"action\": \"agree\", \"action\": \"disagree\"}";
+    let moved =
+        "{\"finding_id\": \"a1\", \"action\": \"agree\", \"adjustment\": 1, \"adjustment\": 30}";
+    assert_eq!(counted(stance), (1, 0));
+    assert_eq!(counted(torn), (0, 1));
+    assert_eq!(counted(moved), (0, 1));
+    assert_eq!(
+        counted(&format!("{{\"responses\": [{stance}, {torn}]}}")),
+        (1, 1)
+    );
+    let two_authors =
+        format!("{{\"model\": \"eve\", \"model\": \"joe\", \"responses\": [{stance}]}}");
+    assert_eq!(counted(&two_authors), (0, 1));
+    assert_eq!(counted(&format!("{stance}\n{moved}\n{stance}")), (2, 1));
+}
+
+#[test]
+fn a_tool_that_did_not_report_has_not_answered() {
+    for log in [
+        "{\"version\": \"2.1.0\", \"runs\": []}",
+        "{\"version\": \"2.1.0\", \"runs\": [{\"tool\": {\"driver\": {\"name\": \"t\"}}}]}",
+    ] {
+        let found = read(log);
+        assert!(
+            !found.answered && !found.problems.is_empty(),
+            "{log}: {found:?}"
+        );
+    }
+    let ran = "{\"version\": \"2.1.0\", \"runs\": [{\"tool\": {\"driver\": {\"name\": \"t\"}}, \"results\": []}]}";
+    assert!(read(ran).answered, "it ran and found nothing");
+}
+
+#[test]
 fn silence_is_no_answer_and_an_approval_is_one() {
     check("", &["problem the answer is empty", "no answer"]);
     check("APPROVED", &[]);

@@ -10,8 +10,8 @@ use thiserror::Error;
 use super::outcome::{Reviewer, Settlement, Verdict};
 use super::policy::Policy;
 use super::record::Record;
-use super::{Input, settle};
-use crate::reply::{Author, Problem, findings_in_value};
+use super::{Input, settle_with};
+use crate::reply::{Author, Problem, Strict, findings_in_value};
 use crate::scale::Severity;
 
 /// A line that is no review.
@@ -65,12 +65,10 @@ pub fn settle_line(
     policy: &Policy,
     record: Option<&Record>,
 ) -> Result<(BatchLine, Vec<Problem>), BatchError> {
-    let line: Line = serde_json::from_str(line)?;
-    let mut input = Input {
-        record: record.cloned(),
-        ..Input::default()
-    };
-    let mut problems = Vec::new();
+    let strict = Strict::read(line)?;
+    let mut problems: Vec<Problem> = strict.problems().collect();
+    let line: Line = serde_json::from_value(strict.value)?;
+    let mut input = Input::default();
     for (name, list) in line.reviewers {
         let author = Author {
             reviewer: name.clone(),
@@ -89,7 +87,7 @@ pub fn settle_line(
         }
         input.findings.extend(read.findings);
     }
-    let settlement = settle(input, policy);
+    let settlement = settle_with(input, policy, record);
     let settled = BatchLine {
         pr_id: match line.pr_id {
             Value::String(name) => name,
@@ -143,6 +141,19 @@ mod tests {
                 r#""verdict":"accepted","severity":"medium","title":"wrong sum in total()"}]}"#
             )
         );
+    }
+
+    #[test]
+    fn a_key_with_two_values_is_reported_and_counts_for_neither() {
+        let line = r#"{"pr_id": "p1", "reviewers": {"ann": [{"id": "x1", "title": "wrong sum here",
+            "severity": "low", "severity": "critical"}], "bob": [], "bob": [{"title": "x y"}]}}"#;
+        let (settled, problems) = settle_line(line, &Policy::arena(), None).expect("a review");
+        let places: Vec<&str> = problems.iter().map(|one| one.at.as_str()).collect();
+        assert_eq!(
+            places,
+            ["reviewers.ann[0].severity", "reviewers.bob", "bob"]
+        );
+        assert_eq!(settled.findings.len(), 1);
     }
 
     #[test]

@@ -114,20 +114,23 @@ fn about_validity(draft: &mut Draft<'_>) {
     } else {
         unique::apply(draft, Some(rules.winner));
     }
+    let dissent = draft.hearing.opposed.iter();
+    let dissent = dissent.map(|&one| docket.families[usize::from(one)].clone());
+    let dissent = dissent.collect();
     if draft.verdict == Verdict::Rejected {
         // It fell on its own points; who disagrees adds nothing.
     } else if won {
-        let names = draft.hearing.opposed.iter();
-        let names = names.map(|&one| docket.families[usize::from(one)].clone());
         draft.notes.push(Note::ConflictWon {
             about: Conflict::Validity,
-            dissent: names.collect(),
+            dissent,
         });
         draft.agreement = Agreement::Resolved;
     } else if contra >= pro.saturating_add(rules.clear_margin) {
         draft.dispute(Note::ConflictLost);
+        draft.notes.push(Note::Dissent(dissent));
     } else {
         draft.dispute(Note::ConflictOpen(Conflict::Validity));
+        draft.notes.push(Note::Dissent(dissent));
     }
     draft.kind = Kind::Conflicted(Conflict::Validity);
 }

@@ -77,6 +77,12 @@ pub struct Input {
 /// Settles a review: puts every finding into one group and every group into one list.
 #[must_use]
 pub fn settle(mut input: Input, policy: &Policy) -> Settlement {
+    let record = input.record.take();
+    settle_with(input, policy, record.as_ref())
+}
+
+/// Settles a review with a record that several reviews share.
+fn settle_with(mut input: Input, policy: &Policy, record: Option<&Record>) -> Settlement {
     let Normalized {
         findings,
         readings,
@@ -86,13 +92,7 @@ pub fn settle(mut input: Input, policy: &Policy) -> Settlement {
         new_observations,
         mut problems,
     } = normalize::normalize(&mut input, policy);
-    let claims = normalize::claims(
-        &findings,
-        &readings,
-        &families,
-        policy,
-        input.record.as_ref(),
-    );
+    let claims = normalize::claims(&findings, &readings, &families, policy, record);
     let debate = Debate::file(&claims, input.examinations, input.defenses, &mut problems);
     let advisories = file_advisories(&claims, input.advisories, &mut problems);
     let panel_families = count_families(&panel);

@@ -194,6 +194,8 @@ pub enum Note {
     ConflictOpen(Conflict),
     /// Those who say that it is no problem have clearly better evidence.
     ConflictLost,
+    /// The families that call it no problem while it stays open.
+    Dissent(Vec<String>),
     /// Too few points for a claim that nobody else makes.
     TooFewPoints,
     /// Accepted although only one voice says so and its evidence is thin.

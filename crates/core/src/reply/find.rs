@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::fields::{Fields, share};
-use super::json::{ExtractError, extract_json};
+use super::json::{ExtractError, extract};
 use super::{Problem, linter, tags};
 use crate::finding::{Category, Finding, Label, Location};
 use crate::scale::{Severity, UnknownWord};
@@ -45,9 +45,10 @@ enum Dialect {
 #[must_use]
 pub fn read_findings(text: &str, author: &Author) -> Findings {
     let tagged = tags::read(text, author);
-    match extract_json(text) {
-        Ok(value) => {
-            let found = findings_in_value(&value, author);
+    match extract(text) {
+        Ok(answer) => {
+            let mut found = findings_in_value(&answer.value, author);
+            found.problems.extend(answer.problems());
             // An empty list beside tagged lines is an example, not the answer.
             if tagged.findings.is_empty() || !found.findings.is_empty() {
                 found
@@ -84,6 +85,17 @@ pub fn findings_in_value(value: &Value, author: &Author) -> Findings {
         ..Findings::default()
     };
     match value {
+        Value::Array(list) if is_list_of_reports(list) => {
+            for (index, report) in list.iter().enumerate() {
+                let Value::Object(report) = report else {
+                    continue;
+                };
+                if let Some((name, list)) = list_of(report) {
+                    let name = format!("[{index}].{name}");
+                    read_list(list, &name, report, author, &mut found);
+                }
+            }
+        }
         Value::Array(list) => read_list(list, "", &Map::new(), author, &mut found),
         Value::Object(object) => match list_of(object) {
             Some((name, list)) => read_list(list, name, object, author, &mut found),
@@ -116,6 +128,15 @@ fn list_of(object: &Map<String, Value>) -> Option<(&'static str, &Vec<Value>)> {
     ["findings", "issues", "results", "comments"]
         .into_iter()
         .find_map(|name| Some((name, object.get(name)?.as_array()?)))
+}
+
+/// Tells whether these are several reports, such as one for each file, and not findings.
+fn is_list_of_reports(list: &[Value]) -> bool {
+    let is_report = |value: &Value| {
+        let object = value.as_object();
+        object.is_some_and(|object| list_of(object).is_some() && !object.contains_key("title"))
+    };
+    !list.is_empty() && list.iter().all(is_report)
 }
 
 fn read_list(

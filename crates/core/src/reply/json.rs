@@ -1,7 +1,11 @@
 //! Finding the JSON in an answer: the whole text, a fence, or the last complete value.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use thiserror::Error;
+
+use super::strict::Strict;
 
 /// Text beyond this many bytes is not searched.
 const MOST_BYTES: usize = 16 << 20;
@@ -30,8 +34,15 @@ pub enum ExtractError {
 }
 
 /// Returns the JSON value of an answer: all of it, else the last fenced one, else the last
-/// complete object or array in the prose.
+/// complete object or array in the prose. Objects on lines of their own are one list.
+///
+/// A key with two different values has none: null stands in their place.
 pub fn extract_json(text: &str) -> Result<Value, ExtractError> {
+    Ok(extract(text)?.value)
+}
+
+/// Returns the JSON value of an answer together with the keys that had two values.
+pub(super) fn extract(text: &str) -> Result<Strict, ExtractError> {
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
         return Err(ExtractError::Empty);
@@ -39,10 +50,13 @@ pub fn extract_json(text: &str) -> Result<Value, ExtractError> {
     if text.len() > MOST_BYTES {
         return Err(ExtractError::TooLong(text.len()));
     }
-    let whole = match serde_json::from_str::<Value>(text) {
+    let whole = match Strict::read(text) {
         Ok(value) => return Ok(value),
         Err(error) => error,
     };
+    if let Some(list) = objects_by_line(text) {
+        return Ok(list);
+    }
     if text.starts_with(['{', '[']) && whole.is_eof() {
         return Err(ExtractError::CutOff);
     }
@@ -57,8 +71,31 @@ pub fn extract_json(text: &str) -> Result<Value, ExtractError> {
     }
 }
 
+/// Reads a text of which every line is an object: as many answers, or one answer piece by piece.
+fn objects_by_line(text: &str) -> Option<Strict> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    if !lines
+        .clone()
+        .all(|line| line.starts_with('{') && line.ends_with('}'))
+    {
+        return None;
+    }
+    let mut list = Vec::new();
+    let mut doubled = BTreeSet::new();
+    for (index, line) in lines.enumerate() {
+        let object = Strict::read(line).ok()?;
+        let places = object.doubled.iter();
+        doubled.extend(places.map(|at| format!("[{index}].{at}")));
+        list.push(object.value);
+    }
+    (list.len() > 1).then_some(Strict {
+        value: Value::Array(list),
+        doubled,
+    })
+}
+
 /// Returns the last fence that holds JSON, or is marked as such. An open fence is cut off.
-fn last_fenced(text: &str) -> Option<Result<Value, ExtractError>> {
+fn last_fenced(text: &str) -> Option<Result<Strict, ExtractError>> {
     let mut found = None;
     let mut open: Option<(usize, bool)> = None;
     let mut at = 0;
@@ -82,7 +119,8 @@ fn last_fenced(text: &str) -> Option<Result<Value, ExtractError>> {
             Some((begin, marked)) => {
                 if let Some(inside) = text.get(begin..start) {
                     let looks = inside.trim_start().starts_with(['{', '[']);
-                    match serde_json::from_str(inside) {
+                    let read = Strict::read(inside);
+                    match read.or_else(|error| objects_by_line(inside).ok_or(error)) {
                         Ok(value) => found = Some(Ok(value)),
                         Err(error) if marked || looks => {
                             found = Some(Err(ExtractError::Malformed(error.to_string())));
@@ -100,7 +138,7 @@ fn last_fenced(text: &str) -> Option<Result<Value, ExtractError>> {
 }
 
 /// Returns the last complete object or array that stands in the text.
-fn last_balanced(text: &str) -> Result<Value, ExtractError> {
+fn last_balanced(text: &str) -> Result<Strict, ExtractError> {
     let bytes = text.as_bytes();
     let mut found = Err(ExtractError::NoJson);
     let mut at = 0;
@@ -110,7 +148,7 @@ fn last_balanced(text: &str) -> Result<Value, ExtractError> {
         match end_of(bytes, start) {
             Some(end) => {
                 // Brackets are ASCII, so both ends lie between characters.
-                match serde_json::from_str(&text[start..end]) {
+                match Strict::read(&text[start..end]) {
                     Ok(value) => {
                         found = Ok(value);
                         at = end;
@@ -199,6 +237,31 @@ mod tests {
         ] {
             assert_eq!(extract_json(text), Ok(json!({"a": 1})), "{name}");
         }
+    }
+
+    #[test]
+    fn objects_on_lines_of_their_own_are_one_list() {
+        let lines = "{\"a\": 1}\n\n  {\"a\": 2}\r\n{\"a\": 3}";
+        let list = json!([{"a": 1}, {"a": 2}, {"a": 3}]);
+        assert_eq!(extract_json(lines), Ok(list.clone()));
+        assert_eq!(
+            extract_json(&format!("So:\n```json\n{lines}\n```")),
+            Ok(list)
+        );
+        // A line that is none leaves the last one that is.
+        let torn = "{\"a\": 1}\n{\"a\": 2,}\n{\"a\": 3}";
+        assert_eq!(extract_json(torn), Ok(json!({"a": 3})));
+    }
+
+    #[test]
+    fn a_key_with_two_values_has_none() {
+        assert_eq!(extract_json("{\"a\": 1, \"a\": 2}"), Ok(json!({"a": null})));
+        assert_eq!(
+            extract_json("So {\"a\": 1, \"a\": 1}."),
+            Ok(json!({"a": 1}))
+        );
+        let lines = extract("{\"a\": 1}\n{\"b\": 1, \"b\": 2}").expect("two objects");
+        assert_eq!(lines.doubled, BTreeSet::from(["[1].b".to_owned()]));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod linter;
 mod rounds;
 mod sarif;
 mod signed;
+mod strict;
 mod tags;
 
 use std::fmt;
@@ -22,6 +23,7 @@ pub use json::{ExtractError, extract_json};
 pub use linter::{read_tool_output, tool_of};
 pub use rounds::{Message, Messages, Signal, read_messages};
 pub use signed::read_signed_findings;
+pub(crate) use strict::Strict;
 
 /// Something in an answer that could not be used as it stands.
 #[derive(

@@ -1,11 +1,13 @@
 //! Rounds 2 and 3: examinations, defenses and signals, in both forms in which they are sent.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::Problem;
 use super::fields::Fields;
 use super::find::{Author, findings_in_value};
-use super::json::extract_json;
+use super::json::extract;
 use crate::review::{Defense, Examination, Plea, Stance};
 use crate::scale::{Adjustment, Severity, UnknownWord};
 
@@ -50,8 +52,11 @@ pub fn read_messages(text: &str, sender: &Author) -> Messages {
             .push(Message::Signal(Signal::RoundComplete(round)));
         return read;
     }
-    match extract_json(text) {
-        Ok(value) => read_value(&value, "", sender, &mut read),
+    match extract(text) {
+        Ok(answer) => {
+            read_value(&answer.value, "", sender, &answer.doubled, &mut read);
+            read.problems.extend(answer.problems());
+        }
         Err(error) => read.problems.push(Problem {
             at: String::new(),
             what: error.to_string(),
@@ -66,11 +71,18 @@ fn completed_round(text: &str) -> Option<u8> {
     round.parse().ok()
 }
 
-fn read_value(value: &Value, at: &str, sender: &Author, read: &mut Messages) {
+/// Reads one message or several. `doubled` are the keys that had two values.
+fn read_value(
+    value: &Value,
+    at: &str,
+    sender: &Author,
+    doubled: &BTreeSet<String>,
+    read: &mut Messages,
+) {
     match value {
         Value::Array(list) => {
             for (index, item) in list.iter().enumerate() {
-                read_one(item, &format!("{at}[{index}]"), sender, read);
+                read_one(item, &format!("{at}[{index}]"), sender, doubled, read);
             }
         }
         Value::Object(object) => {
@@ -78,7 +90,7 @@ fn read_value(value: &Value, at: &str, sender: &Author, read: &mut Messages) {
                 .into_iter()
                 .find_map(|name| Some((name, object.get(name)?)));
             let Some((name, list)) = batch else {
-                return read_one(value, at, sender, read);
+                return read_one(value, at, sender, doubled, read);
             };
             // A forwarded answer names its own author; the lead only passes it on.
             let author = match object.get("model").and_then(Value::as_str) {
@@ -89,7 +101,7 @@ fn read_value(value: &Value, at: &str, sender: &Author, read: &mut Messages) {
                 _ => sender.clone(),
             };
             match list {
-                Value::Array(_) => read_value(list, name, &author, read),
+                Value::Array(_) => read_value(list, name, &author, doubled, read),
                 _ => problem(read, name, "a list was expected"),
             }
         }
@@ -97,10 +109,25 @@ fn read_value(value: &Value, at: &str, sender: &Author, read: &mut Messages) {
     }
 }
 
-fn read_one(value: &Value, at: &str, sender: &Author, read: &mut Messages) {
+fn read_one(
+    value: &Value,
+    at: &str,
+    sender: &Author,
+    doubled: &BTreeSet<String>,
+    read: &mut Messages,
+) {
     let Value::Object(object) = value else {
         return problem(read, at, "an object was expected");
     };
+    // A message that says two things at once says nothing, nor does one of two authors.
+    let within = |path: &String| {
+        path.strip_prefix(at)
+            .is_some_and(|rest| !rest.starts_with('['))
+    };
+    let beside = |path: &String| !path.contains('[');
+    if doubled.iter().any(|path| within(path) || beside(path)) {
+        return;
+    }
     if object.get("type").and_then(Value::as_str) == Some("shutdown_request") {
         let ids = ["request_id", "requestId"];
         let id = ids.iter().find_map(|name| object.get(*name)?.as_str());

@@ -94,6 +94,7 @@ impl Settlement {
             title: lead.title.clone(),
             line: lead.location.line,
             perspectives,
+            notes: words::notes(group),
             unresolved_questions: words::questions(group),
             recommended_action: words::action(group, &lead.location),
             details: self.details(group),

@@ -210,6 +210,9 @@ pub struct Disputed {
     pub line: Option<u32>,
     /// What each reviewer says.
     pub perspectives: BTreeMap<String, String>,
+    /// Why it could not be decided, and who dissents.
+    #[serde(default)]
+    pub notes: String,
     /// What a human must answer.
     pub unresolved_questions: Vec<String>,
     /// What a human should look at.

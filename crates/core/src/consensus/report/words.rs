@@ -47,6 +47,7 @@ fn sentence(note: &Note, group: &Group) -> String {
         Note::ConflictMerged(_) => "Both sides bring evidence; it holds what both say.".to_owned(),
         Note::ConflictOpen(_) => "The evidence is balanced.".to_owned(),
         Note::ConflictLost => "The evidence against it is clearly stronger.".to_owned(),
+        Note::Dissent(families) => format!("Dissent: {}.", families.join(", ")),
         Note::TooFewPoints => format!(
             "A claim that nobody else makes needs more evidence: validation score {}.",
             group.score.unwrap_or_default()
@@ -73,7 +74,9 @@ fn sentence(note: &Note, group: &Group) -> String {
         Note::Ungrounded => "The code it points at was not found.".to_owned(),
         Note::AdvisoryConfirms(id) => format!("Confirmed by advisory {id}."),
         Note::AdvisoryPatched(id) => format!("The version in use has the patch of {id}."),
+        Note::SameRootCause(1) => "The same cause at one more place.".to_owned(),
         Note::SameRootCause(number) => format!("The same cause at {number} more places."),
+        Note::Subset(1) => "It covers one narrower finding.".to_owned(),
         Note::Subset(number) => format!("It covers {number} narrower findings."),
     }
 }
@@ -118,6 +121,7 @@ fn question(note: &Note) -> Option<String> {
         | Note::Withdrawn
         | Note::ConcededButSupported
         | Note::PartlyConceded(_)
+        | Note::Dissent(_)
         | Note::AdvisoryConfirms(_)
         | Note::AdvisoryPatched(_)
         | Note::SameRootCause(_)
@@ -174,8 +178,10 @@ pub(super) fn summary(settlement: &Settlement, lists: &Lists) -> String {
             .iter()
             .filter(|group| group.escalate)
             .count();
-        if urgent > 0 {
-            sentences.push(format!("{urgent} need a human before merging."));
+        match urgent {
+            0 => {}
+            1 => sentences.push("1 needs a human before merging.".to_owned()),
+            _ => sentences.push(format!("{urgent} need a human before merging.")),
         }
     }
     sentences.extend(incomplete(settlement).into_iter().map(|text| text + "."));
@@ -190,6 +196,9 @@ fn nothing_found(settlement: &Settlement) -> String {
         .count();
     match answered {
         0 => "No reviewer answered, so nothing is known about the code.".to_owned(),
+        1 if !settlement.silent.is_empty() => {
+            "The one reviewer that answered reports no findings.".to_owned()
+        }
         _ if !settlement.silent.is_empty() => {
             format!("The {answered} reviewers that answered report no findings.")
         }
