@@ -37,7 +37,10 @@ pub(super) fn count(number: usize, noun: &str) -> String {
 /// Returns the gate in one sentence without a full stop.
 pub(super) fn gate(report: &ReviewReport) -> String {
     match &report.gate {
-        Gate::Pass => "everything was reviewed and nothing that binds is open".to_owned(),
+        Gate::Pass => {
+            let seen = count(report.coverage.reviewed.len(), "file");
+            format!("{seen} reviewed, nothing that binds is open")
+        }
         Gate::Fail { open: 1 } => "1 finding binds".to_owned(),
         Gate::Fail { open } => format!("{open} findings bind"),
         Gate::Inconclusive { causes } => {

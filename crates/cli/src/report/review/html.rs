@@ -17,7 +17,7 @@ use crate::report::words;
 const STYLE: &str = include_str!("html/style.css");
 
 /// The hash of [`STYLE`], by which the page allows it and no other style.
-const STYLE_HASH: &str = "sha256-7MfWoCOdggV4D/MkSHo6j4oqpbHaqlKBsNyfqubt72w=";
+const STYLE_HASH: &str = "sha256-zkUB/umYq0CKtI2Nvy3LJG0PI7wqW//91adoYxMIr3U=";
 
 /// Returns the page.
 pub(super) fn render(report: &ReviewReport) -> String {

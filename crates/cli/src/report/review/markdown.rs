@@ -199,8 +199,13 @@ fn fields(finding: &ReviewedFinding) -> Vec<(&'static str, String)> {
     for doubt in facts::doubts(finding) {
         fields.push(("Doubt", rich(&doubt)));
     }
+    let why = match finding.verdict {
+        Verdict::Accepted => "Why",
+        Verdict::Disputed => "Open",
+        Verdict::Rejected => "Rejected",
+    };
+    fields.push((why, paragraphs(&finding.reasons.join("\n"))));
     if finding.verdict != Verdict::Accepted {
-        fields.push(("Open", paragraphs(&finding.reasons.join("\n"))));
         fields.push(("Settled by", paragraphs(&prose(&finding.reversal))));
     }
     fields

@@ -70,7 +70,7 @@ fn the_gate_is_the_last_word() {
     };
     assert_eq!(
         last(&gated(Gate::Pass)),
-        "PASS: everything was reviewed and nothing that binds is open\n"
+        "PASS: 4 files reviewed, nothing that binds is open\n"
     );
     assert_eq!(
         last(&gated(inconclusive())),

@@ -57,6 +57,8 @@ fn markdown_for_a_pull_request() {
 
     **Doubt:** codex: the quoted code stands 3 lines further down
 
+    **Why:** Two families agree (claude, codex).
+
     <sub>`f-3c19a27e`, security, binds, new; confidence: 85 highest original + 15 agreement - 5 grounding = 95</sub>
 
     </details>
