@@ -111,6 +111,26 @@ fn findings_on_lines_of_their_own_are_all_read() {
 }
 
 #[test]
+fn an_empty_list_in_passing_is_no_answer() {
+    check(
+        "[MUST]\n[NOTE] y\nlet a = [];",
+        &[
+            "problem [MUST] stands without a text",
+            "problem line 2: [NOTE] is no label",
+            "no answer",
+        ],
+    );
+    check(
+        "I could not read the file, it has only vec![] in it.",
+        &[
+            "problem there are no findings, and nothing says that there are none",
+            "no answer",
+        ],
+    );
+    check("I looked at everything and found nothing.\n\n[]\n", &[]);
+}
+
+#[test]
 fn a_key_that_stands_twice_counts_for_neither_value() {
     check(
         "{\"findings\": [{\"title\": \"a b\", \"severity\": \"low\", \"severity\": \"critical\"}]}",

@@ -1,6 +1,6 @@
 //! Phase 1: findings in canonical order, each once, with everything filled in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::appraise::Signals;
 use super::evidence::Evidence;
@@ -250,23 +250,32 @@ fn tell_apart(findings: &mut [Finding], readings: &[Reading], problems: &mut Vec
     {
         let mut order: Vec<u32> = same.iter().map(|(_, index)| *index).collect();
         order.sort_unstable_by(|&a, &b| key(a).cmp(&key(b)).then(a.cmp(&b)));
-        let mut nth = 1;
-        for pair in order.windows(2) {
-            nth = if key(pair[0]) == key(pair[1]) {
-                nth + 1
-            } else {
-                1
-            };
-            if nth > 1 {
-                renamed.push((pair[1], nth));
-            }
-        }
+        let again = order.windows(2).filter(|pair| key(pair[0]) == key(pair[1]));
+        renamed.extend(again.map(|pair| pair[1]));
+    }
+    if renamed.is_empty() {
+        return;
     }
     renamed.sort_unstable();
-    for (index, nth) in renamed {
+    // Somebody may use such names already.
+    let numbered = findings.iter().filter(|finding| finding.id.contains('#'));
+    let mut taken: BTreeSet<(String, String)> = numbered
+        .map(|finding| (finding.reviewer.clone(), finding.id.clone()))
+        .collect();
+    let mut last: BTreeMap<(String, String), u32> = BTreeMap::new();
+    for index in renamed {
         let finding = &mut findings[index as usize];
-        let name = format!("{}#{nth}", finding.id);
-        let id = std::mem::replace(&mut finding.id, name);
+        let id = finding.id.clone();
+        let number = last
+            .entry((finding.reviewer.clone(), id.clone()))
+            .or_insert(1);
+        loop {
+            *number += 1;
+            finding.id = format!("{id}#{number}");
+            if taken.insert((finding.reviewer.clone(), finding.id.clone())) {
+                break;
+            }
+        }
         problems.push(format!(
             "{} reports two different findings as {id:?}; the second is called {:?}",
             finding.reviewer, finding.id

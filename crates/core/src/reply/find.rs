@@ -50,7 +50,7 @@ pub fn read_findings(text: &str, author: &Author) -> Findings {
             let mut found = findings_in_value(&answer.value, author);
             found.problems.extend(answer.problems());
             // An empty list beside tagged lines is an example, not the answer.
-            if tagged.findings.is_empty() || !found.findings.is_empty() {
+            if !has_tags(&tagged) || !found.findings.is_empty() {
                 found
             } else {
                 tagged

@@ -149,6 +149,10 @@ fn last_balanced(text: &str) -> Result<Strict, ExtractError> {
             Some(end) => {
                 // Brackets are ASCII, so both ends lie between characters.
                 match Strict::read(&text[start..end]) {
+                    // An empty list in passing is a word of the prose, not the answer.
+                    Ok(read) if is_empty_list(&read.value) && !stands_alone(text, start, end) => {
+                        at = end;
+                    }
                     Ok(value) => {
                         found = Ok(value);
                         at = end;
@@ -170,6 +174,17 @@ fn last_balanced(text: &str) -> Result<Strict, ExtractError> {
         }
     }
     found
+}
+
+fn is_empty_list(value: &Value) -> bool {
+    value.as_array().is_some_and(Vec::is_empty)
+}
+
+/// Tells whether nothing else is written on the lines from `start` to `end`.
+fn stands_alone(text: &str, start: usize, end: usize) -> bool {
+    let before = text[..start].rsplit('\n').next().unwrap_or("");
+    let after = text[end..].split('\n').next().unwrap_or("");
+    before.trim().is_empty() && after.trim().is_empty()
 }
 
 /// Returns where the value that opens at `start` ends.

@@ -32,11 +32,11 @@ fn finding() -> impl Strategy<Value = Finding> {
         prop::option::of(0..=100_i64),
     );
     let text = (0..TITLES.len(), any::<bool>(), any::<bool>(), 0..4_usize);
-    (0..NAMES.len(), 0..6_u32, place, kind, text).prop_map(
+    (0..NAMES.len(), 0..6_usize, place, kind, text).prop_map(
         |(who, number, (file, line, length, function), (category, severity, sure), text)| {
             let (title, has_trigger, has_fix, ground) = text;
             Finding {
-                id: format!("f{number}"),
+                id: ["f0", "f1", "f2", "f3", "f4", "f0#2"][number].to_owned(),
                 reviewer: NAMES[who].to_owned(),
                 family: FAMILIES[who].to_owned(),
                 location: Location {
@@ -184,6 +184,11 @@ proptest! {
         members.sort_unstable();
         let all: Vec<u32> = (0..settlement.findings.len() as u32).collect();
         prop_assert_eq!(members, all);
+        let mut names: Vec<(&str, &str)> =
+            settlement.findings.iter().map(|one| (one.reviewer.as_str(), one.id.as_str())).collect();
+        names.sort_unstable();
+        names.dedup();
+        prop_assert_eq!(names.len(), settlement.findings.len());
         let report = settlement.report();
         let lists = &report.consensus;
         let listed = lists.accepted.len() + lists.rejected.len() + lists.disputed.len();
