@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use super::listing::{self, Entry, Kind};
 use super::repository::Repository;
-use super::{ChangeError, Pinned, blobs, names, paths};
+use super::{ChangeError, Pinned, agent_names, blobs, names, paths};
 use crate::files::create_private_dir;
 
 /// How much of a file is looked at before it is written.
@@ -107,7 +107,7 @@ fn place(path: &[u8]) -> Option<PathBuf> {
     let is_git = |part: &str| matches!(part.to_lowercase().as_str(), ".git" | "git~1");
     if !paths::stays_inside(&text)
         || text.split('/').any(is_git)
-        || names::speaks_to_agents(&text)
+        || agent_names::speaks_to_agents(&text)
         || names::may_hold_credentials(&text)
     {
         return None;

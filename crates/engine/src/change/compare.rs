@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use imara_diff::{Algorithm, Diff as LineDiff, InternedInput};
+use imara_diff::{Algorithm, Diff as LineDiff, Hunk, InternedInput, Token};
 use tribunal_code::diff::{Diff, FileChange, FileDiff};
 use tribunal_core::review::coverage::FileStatus;
 
@@ -24,18 +24,66 @@ pub(super) struct Pair<'a> {
     pub(super) new_mode: u32,
 }
 
+/// How much comparing is left for the files of a change.
+///
+/// Texts that repeat or shuffle their lines without end make comparing quadratic. What counts is
+/// an estimate of the work, rather than seconds, so that the same texts always give the same diff.
+/// A file beyond the limit is shown as one region, from its first to its last difference.
+pub(super) struct Effort {
+    left: u64,
+}
+
+impl Effort {
+    /// About five seconds; source code of fifty thousand lines stays well below.
+    const PER_FILE: u64 = 4_000_000_000;
+    const PER_CHANGE: u64 = 5 * Self::PER_FILE;
+
+    pub(super) fn new() -> Self {
+        Self {
+            left: Self::PER_CHANGE,
+        }
+    }
+
+    fn allows(&mut self, input: &InternedInput<&str>, region: &Hunk) -> bool {
+        let count = |tokens: &[Token], region: &Range<u32>| {
+            let mut counts = vec![0_u64; input.interner.num_tokens() as usize];
+            let region = region.start as usize..region.end as usize;
+            for token in tokens.get(region).unwrap_or_default() {
+                if let Some(count) = counts.get_mut(token.0 as usize) {
+                    *count += 1;
+                }
+            }
+            counts
+        };
+        let old = count(&input.before, &region.before);
+        let new = count(&input.after, &region.after);
+        // Lines that only one side has are set aside before anything is compared.
+        let common = || {
+            old.iter()
+                .zip(&new)
+                .filter(|(old, new)| **old > 0 && **new > 0)
+        };
+        let pairs: u64 = common().map(|(old, new)| old * new).sum();
+        let (old, new) = common().fold((0, 0), |sum, (old, new)| (sum.0 + old, sum.1 + new));
+        // The weights were measured with permuted, random and periodic texts.
+        let cost = pairs.saturating_mul(10).saturating_add(old * new / 16);
+        if cost > self.left.min(Self::PER_FILE) {
+            return false;
+        }
+        self.left -= cost;
+        true
+    }
+}
+
 impl Pair<'_> {
     /// Returns the diff as text and as facts.
-    pub(super) fn compare(&self) -> (String, FileDiff) {
+    pub(super) fn compare(&self, effort: &mut Effort) -> (String, FileDiff) {
         if self.status == FileStatus::Whole {
             return (String::new(), self.facts(&self.all_lines()));
         }
         let mut patch = self.header();
-        push_hunks(
-            &mut patch,
-            self.old.unwrap_or_default(),
-            self.new.unwrap_or_default(),
-        );
+        let input = InternedInput::new(self.old.unwrap_or_default(), self.new.unwrap_or_default());
+        push_hunks(&mut patch, &input, hunks(&input, effort));
         let facts = self.facts(&patch);
         (patch, facts)
     }
@@ -125,16 +173,37 @@ fn quote(prefix: &str, path: &str) -> String {
     text
 }
 
-fn push_hunks(patch: &mut String, old: &str, new: &str) {
-    let input = InternedInput::new(old, new);
-    let mut diff = LineDiff::compute(Algorithm::Histogram, &input);
-    diff.postprocess_lines(&input);
-    let (old_count, new_count) = (input.before.len() as u32, input.after.len() as u32);
+/// Returns the regions that differ.
+fn hunks(input: &InternedInput<&str>, effort: &mut Effort) -> Vec<Hunk> {
+    let region = one_hunk(input);
+    if !effort.allows(input, &region) {
+        return vec![region];
+    }
+    let mut diff = LineDiff::compute(Algorithm::Myers, input);
+    diff.postprocess_lines(input);
+    diff.hunks().collect()
+}
 
-    let mut group: Vec<imara_diff::Hunk> = Vec::new();
+/// Returns everything between the first and the last line that differ.
+fn one_hunk(input: &InternedInput<&str>) -> Hunk {
+    let (old, new) = (&input.before, &input.after);
+    let same = |pair: &(&Token, &Token)| pair.0 == pair.1;
+    let start = old.iter().zip(new).take_while(same).count();
+    let rest = old.len().min(new.len()) - start;
+    let both = old.iter().rev().zip(new.iter().rev());
+    let end = both.take(rest).take_while(same).count();
+    Hunk {
+        before: start as u32..(old.len() - end) as u32,
+        after: start as u32..(new.len() - end) as u32,
+    }
+}
+
+fn push_hunks(patch: &mut String, input: &InternedInput<&str>, hunks: Vec<Hunk>) {
+    let (old_count, new_count) = (input.before.len() as u32, input.after.len() as u32);
+    let mut group: Vec<Hunk> = Vec::new();
     let mut groups = Vec::new();
-    for hunk in diff.hunks() {
-        let is_apart = |last: &imara_diff::Hunk| hunk.before.start - last.before.end > 2 * CONTEXT;
+    for hunk in hunks {
+        let is_apart = |last: &Hunk| hunk.before.start - last.before.end > 2 * CONTEXT;
         if group.last().is_some_and(is_apart) {
             groups.push(std::mem::take(&mut group));
         }
@@ -142,8 +211,8 @@ fn push_hunks(patch: &mut String, old: &str, new: &str) {
     }
     groups.push(group);
 
-    let old_lines = |range: Range<u32>| lines(&input, &input.before, range);
-    let new_lines = |range: Range<u32>| lines(&input, &input.after, range);
+    let old_lines = |range: Range<u32>| lines(input, &input.before, range);
+    let new_lines = |range: Range<u32>| lines(input, &input.after, range);
     for group in groups {
         let (Some(first), Some(last)) = (group.first(), group.last()) else {
             continue;
@@ -170,7 +239,7 @@ fn push_hunks(patch: &mut String, old: &str, new: &str) {
 
 fn lines<'a>(
     input: &'a InternedInput<&'a str>,
-    tokens: &'a [imara_diff::Token],
+    tokens: &'a [Token],
     range: Range<u32>,
 ) -> impl Iterator<Item = &'a str> {
     let range = range.start as usize..range.end as usize;
@@ -196,5 +265,34 @@ fn span(range: &Range<u32>) -> String {
     match count {
         1 => start.to_string(),
         _ => format!("{start},{count}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endless_repetition_is_one_region() {
+        let old = format!("start\n{}end\n", "a\nb\n".repeat(100_000));
+        let new = format!("start\n{}end\n", "b\nc\na\n".repeat(60_000));
+        let input = InternedInput::new(old.as_str(), new.as_str());
+        let hunk = hunks(&input, &mut Effort::new());
+        assert_eq!(hunk, [one_hunk(&input)]);
+        assert_eq!((hunk[0].before.start, hunk[0].after.end), (1, 180_001));
+    }
+
+    #[test]
+    fn one_region_is_what_lies_between_equal_ends() {
+        let cases = [
+            ("a\nb\nc\n", "a\nx\ny\nc\n", 1..2, 1..3),
+            ("a\na\n", "a\na\na\n", 2..2, 2..3),
+            ("", "a\n", 0..0, 0..1),
+            ("a\n", "", 0..1, 0..0),
+        ];
+        for (old, new, before, after) in cases {
+            let found = one_hunk(&InternedInput::new(old, new));
+            assert_eq!(found, Hunk { before, after }, "{old:?} {new:?}");
+        }
     }
 }

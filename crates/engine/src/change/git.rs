@@ -278,10 +278,14 @@ impl<'a> Call<'a> {
 }
 
 fn failed(command: String, stderr: &[u8]) -> ChangeError {
-    ChangeError::GitFailed {
-        command,
-        message: first_line(stderr),
-    }
+    let text = String::from_utf8_lossy(stderr);
+    // Warnings and hints may come before the line that says why.
+    let reason = text.lines().find_map(|line| {
+        let reason = line.strip_prefix("fatal: ");
+        reason.or_else(|| line.strip_prefix("error: "))
+    });
+    let message = reason.map_or_else(|| first_line(stderr), str::to_owned);
+    ChangeError::GitFailed { command, message }
 }
 
 fn first_line(bytes: &[u8]) -> String {

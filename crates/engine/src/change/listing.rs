@@ -1,7 +1,7 @@
 //! Which files differ between two trees.
 
-use super::ChangeError;
 use super::repository::Repository;
+use super::{ChangeError, paths};
 
 /// How many files are compared with each other when looking for renames. Beyond this, only files
 /// that moved unchanged are found, which takes no comparing.
@@ -46,23 +46,37 @@ impl Side {
 }
 
 /// Returns the files below `paths` that differ between two trees, in the order of their paths.
+///
+/// Git is not told the paths: there may be more of them than fit on a command line, and what
+/// moved in from elsewhere is known as such only if elsewhere is looked at too.
 pub(super) fn compare(
     repo: &Repository,
     base: &str,
     head: &str,
     paths: &[String],
 ) -> Result<Vec<Entry>, ChangeError> {
-    let call = repo
-        .call()
-        .args(["diff-tree", "-r", "-z", "--raw", "--no-abbrev"])
-        .args(["--find-renames=50%", RENAME_LIMIT])
-        .args(["--no-ext-diff", "--no-textconv", "--ignore-submodules=none"])
-        .args([base, head, "--"])
-        .args(paths);
-    let output = call.output()?;
-    parse(&output).ok_or_else(|| ChangeError::GitUnreadable {
+    let call = |renames: &[&str]| {
+        let call = repo
+            .call()
+            .args(["diff-tree", "-r", "-z", "--raw", "--no-abbrev"]);
+        let call = call.args(["--no-ext-diff", "--no-textconv", "--ignore-submodules=none"]);
+        call.args(renames).args([base, head, "--"]).output()
+    };
+    let output = match call(&["--find-renames=50%", RENAME_LIMIT]) {
+        // A partial clone lacks contents that would have to be compared; the names are there.
+        Err(ChangeError::GitFailed { .. }) => call(&["--no-renames"])?,
+        output => output?,
+    };
+    let mut entries = parse(&output).ok_or_else(|| ChangeError::GitUnreadable {
         command: "diff-tree".to_owned(),
-    })
+    })?;
+    let is_within = |path: &[u8]| paths::is_within(paths, &String::from_utf8_lossy(path));
+    if !paths.is_empty() {
+        entries.retain(|entry| {
+            is_within(&entry.path) || entry.old_path.as_deref().is_some_and(is_within)
+        });
+    }
+    Ok(entries)
 }
 
 /// Returns all files of a tree, as if they were new.
@@ -84,9 +98,10 @@ fn parse(output: &[u8]) -> Option<Vec<Entry>> {
         let new_mode = u32::from_str_radix(words.next()?, 8).ok()?;
         let (old_id, new_id) = (words.next()?, words.next()?);
         let status = words.next()?;
-        let first = fields.next()?.to_vec();
+        let mut path = || fields.next().filter(|path| !path.is_empty());
+        let first = path()?.to_vec();
         let (path, old_path) = match status.as_bytes().first()? {
-            b'R' | b'C' => (fields.next()?.to_vec(), Some(first)),
+            b'R' | b'C' => (path()?.to_vec(), Some(first)),
             _ => (first, None),
         };
         let side = |mode, id: &str| Side {

@@ -5,6 +5,7 @@
 //! repository is a place to read objects and names from: no command works in it, nothing in it is
 //! written, and no program named in it is started.
 
+mod agent_names;
 mod attributes;
 mod blobs;
 mod checkout;

@@ -4,13 +4,19 @@
 //! runs `git upload-pack` in the user's repository, under its config, and copies gigabytes; a
 //! directory of objects is only data. The price is that objects which the user's history no
 //! longer reaches vanish when git prunes them, after two weeks by default; reading then says so.
+//! Git renews the time of an object it has rather than write it again, in the user's store too:
+//! that is all that ever changes there, and it only puts pruning off.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use super::ChangeError;
 use super::discover::{Found, object_stores};
 use crate::files::{Durability, create_private_dir, hash_of, write_private};
+
+/// After how long a temporary directory belongs to nobody.
+const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How objects are named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +53,8 @@ pub(super) fn prepare(
     if !own.is_dir() {
         make(&clone_dir, &own, format).map_err(ChangeError::file(doing()))?;
     }
+    sweep(&clone_dir, ".new-");
+    sweep(&own, "temporary-");
     if let Some(found) = found {
         let stores = object_stores(found);
         let list: Vec<u8> = stores.iter().flat_map(|path| alternate(path)).collect();
@@ -98,6 +106,19 @@ fn make(clone_dir: &Path, own: &Path, format: ObjectFormat) -> std::io::Result<(
     match fs::rename(&new, own) {
         Err(_) if own.is_dir() => fs::remove_dir_all(&new),
         result => result,
+    }
+}
+
+/// Removes what a process that died left behind, once nobody can be using it any more.
+fn sweep(directory: &Path, prefix: &str) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(prefix);
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        let age = modified.ok().and_then(|time| time.elapsed().ok());
+        if is_ours && age > Some(LEFTOVER_AGE) {
+            // Best effort: what cannot be removed today may be tomorrow.
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 

@@ -4,8 +4,10 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
+use tempfile::TempDir;
 use tribunal_code::diff::Diff;
 
+use super::git::Call;
 use super::repository::Repository;
 use super::{ChangeError, Pinned, blobs, revision};
 
@@ -39,57 +41,92 @@ pub(super) fn pin(
     if Diff::read(bytes).files.is_empty() {
         return Err(ChangeError::EmptyPatch);
     }
-    let base = match repo.found {
+    let head = match repo.found {
         Some(_) => revision::head(repo)?,
         None => None,
     };
-    let loose = match &base {
+    let loose = match head {
         None => bytes.to_vec(),
-        Some(base) => {
-            let (tree, loose) = apply(repo, base, bytes)?;
-            pinned.head = Some(tree);
-            loose
-        }
+        Some(head) => apply(repo, &mut pinned, head, bytes)?,
     };
-    pinned.base = base;
     if !loose.is_empty() {
         pinned.loose_patch = Some(blobs::store(repo, loose)?);
     }
     Ok(pinned)
 }
 
-/// Returns the tree with all parts that apply, and the other parts.
-fn apply(repo: &Repository, base: &str, patch: &[u8]) -> Result<(String, Vec<u8>), ChangeError> {
-    let temp = repo.temporary()?;
-    let index = temp.path().join("index");
-    repo.call()
-        .index(&index)
-        .args(["read-tree", base])
-        .output()?;
+/// Sets both sides of the change as far as the patch applies, and returns the rest of it.
+fn apply(
+    repo: &Repository,
+    pinned: &mut Pinned,
+    head: String,
+    patch: &[u8],
+) -> Result<Vec<u8>, ChangeError> {
+    let mut bench = Bench::new(repo, &head)?;
     let mut loose = Vec::new();
-    if !applies(repo, &index, patch)? {
-        let parts = sections(patch);
-        let tries = parts.len().min(MAX_TRIES);
-        for (number, part) in parts.iter().enumerate() {
-            if number >= tries || !applies(repo, &index, part)? {
+    if !bench.applies(patch, Direction::Forward)? {
+        // The patch of a branch is often read where that branch is checked out.
+        if bench.applies(patch, Direction::Backward)? {
+            pinned.base = Some(bench.tree()?);
+            pinned.head = Some(head);
+            pinned.title.push_str(" that is part of HEAD");
+            return Ok(loose);
+        }
+        for (number, part) in sections(patch).iter().enumerate() {
+            if number >= MAX_TRIES || !bench.applies(part, Direction::Forward)? {
                 loose.extend_from_slice(part);
             }
         }
     }
-    let tree = repo.call().index(&index);
-    Ok((tree.args(["write-tree", "--missing-ok"]).line()?, loose))
+    pinned.base = Some(head);
+    pinned.head = Some(bench.tree()?);
+    Ok(loose)
 }
 
-/// Applies a patch to an index, all or nothing.
-fn applies(repo: &Repository, index: &Path, patch: &[u8]) -> Result<bool, ChangeError> {
-    let depth = if has_prefixes(patch) { "-p1" } else { "-p0" };
-    let call = repo.call().index(index).input(patch.to_vec());
-    // The options that keep paths inside the tree are git's defaults.
-    let call = call.args(["apply", "--cached", "--whitespace=nowarn", depth, "-"]);
-    match call.output() {
-        Ok(_) => Ok(true),
-        Err(ChangeError::GitFailed { .. }) => Ok(false),
-        Err(error) => Err(error),
+/// An index of ours on which patches are tried.
+struct Bench<'a> {
+    repo: &'a Repository,
+    temp: TempDir,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Forward,
+    Backward,
+}
+
+impl<'a> Bench<'a> {
+    fn new(repo: &'a Repository, commit: &str) -> Result<Self, ChangeError> {
+        let bench = Self {
+            repo,
+            temp: repo.temporary()?,
+        };
+        bench.call().args(["read-tree", commit]).output()?;
+        Ok(bench)
+    }
+
+    /// Applies a patch, all or nothing.
+    fn applies(&mut self, patch: &[u8], direction: Direction) -> Result<bool, ChangeError> {
+        let depth = if has_prefixes(patch) { "-p1" } else { "-p0" };
+        let call = self.call().input(patch.to_vec());
+        // That paths stay inside the tree is git's default.
+        let mut call = call.args(["apply", "--cached", "--whitespace=nowarn", depth]);
+        if direction == Direction::Backward {
+            call = call.args(["--reverse"]);
+        }
+        match call.args(["-"]).output() {
+            Ok(_) => Ok(true),
+            Err(ChangeError::GitFailed { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn tree(&self) -> Result<String, ChangeError> {
+        self.call().args(["write-tree", "--missing-ok"]).line()
+    }
+
+    fn call(&self) -> Call<'a> {
+        self.repo.call().index(&self.temp.path().join("index"))
     }
 }
 
@@ -160,34 +197,19 @@ mod tests {
 
     #[test]
     fn a_patch_is_cut_at_its_files() {
-        let patch = "Subject: x\n\ndiff --git a/a b/a\nindex 1..2\n--- a/a\n+++ b/a\n\
-             @@ -1,2 +1 @@\n--- not a header\n one\n@@ -9 +8 @@\n-x\n+y\n\
-             --- b.txt\n+++ b.txt\n@@ -1 +1 @@\n-q\n+r\n\\ No newline at end of file\n\
-             diff --git a/c b/d\nrename from c\nrename to d\n";
-        let parts = sections(patch.as_bytes());
-        let starts: Vec<_> = parts
-            .iter()
-            .map(|part| {
-                (
-                    String::from_utf8_lossy(part)
-                        .lines()
-                        .next()
-                        .map(str::to_owned),
-                    part.len(),
-                )
-            })
-            .collect();
         let expected = [
-            ("diff --git a/a b/a", 102),
-            ("--- b.txt", 74),
-            ("diff --git a/c b/d", 43),
+            "diff --git a/a b/a\nindex 1..2\n--- a/a\n+++ b/a\n\
+             @@ -1,2 +1 @@\n--- not a header\n one\n@@ -9 +8 @@\n-x\n+y\n",
+            "--- b.txt\n+++ b.txt\n@@ -1 +1 @@\n-q\n+r\n\\ No newline at end of file\n",
+            "diff --git a/c b/d\nrename from c\nrename to d\n",
         ];
-        let expected: Vec<_> = expected
+        let patch = format!("Subject: x\n\n{}", expected.concat());
+        let parts = sections(patch.as_bytes());
+        let parts: Vec<_> = parts
             .iter()
-            .map(|(line, length)| (Some((*line).to_owned()), *length))
+            .map(|part| String::from_utf8_lossy(part))
             .collect();
-        assert_eq!(starts, expected);
-        let total: usize = parts.iter().map(Vec::len).sum();
-        assert_eq!(total + "Subject: x\n\n".len(), patch.len());
+        assert_eq!(parts, expected);
+        assert_eq!(sections(b"no patch\n"), Vec::<Vec<u8>>::new());
     }
 }

@@ -40,18 +40,45 @@ pub(super) fn resolve(
 }
 
 /// Tells whether `path` is one of `scope` or below one; everything is in an empty scope.
+///
+/// `scope` is sorted, as `resolve` returns it.
 pub(super) fn is_within(scope: &[String], path: &str) -> bool {
-    scope.is_empty()
-        || scope.iter().any(|prefix| {
-            let rest = path.strip_prefix(prefix.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        })
+    let has = |prefix: &str| {
+        scope
+            .binary_search_by(|typed| typed.as_str().cmp(prefix))
+            .is_ok()
+    };
+    let mut ends = path.match_indices('/').map(|(end, _)| end);
+    scope.is_empty() || has(path) || ends.any(|end| path.get(..end).is_some_and(has))
 }
 
 /// Tells whether a path from the root stays below it, whatever is there.
 pub(super) fn stays_inside(path: &str) -> bool {
     let is_name = |part: &str| !matches!(part, "" | "." | "..") && !part.contains('\0');
     path.split('/').all(is_name)
+}
+
+/// Returns the directory of another repository that a path leads into.
+pub(super) fn repository_around<'a>(root: &Path, path: &'a str) -> Option<&'a str> {
+    let mut ends = path
+        .match_indices('/')
+        .map(|(end, _)| end)
+        .chain([path.len()]);
+    ends.find_map(|end| {
+        path.get(..end)
+            .filter(|folder| root.join(folder).join(".git").exists())
+    })
+}
+
+/// Returns why a path that was typed may have matched nothing, in a sentence.
+pub(super) fn why_nothing(root: &Path, path: &str) -> String {
+    if let Some(folder) = repository_around(root, path) {
+        format!("`{folder}` is a repository of its own; review it from there")
+    } else if root.join(path).exists() {
+        "It exists, but git ignores all files in it".to_owned()
+    } else {
+        String::new()
+    }
 }
 
 /// Resolves `.` and `..` by their letters; nothing if the path climbs above the root.

@@ -32,9 +32,9 @@ pub fn pin(repo: &Repository, request: &ChangeRequest) -> Result<Pinned, ChangeE
         ChangeSource::Commit(revision) => wanted.commit(revision),
         ChangeSource::Patch(path) => {
             let bytes = patch::load(&directory.join(path))?;
-            patch::pin(repo, wanted.blank("a patch"), &bytes)
+            wanted.patch(&bytes)
         }
-        ChangeSource::PatchText(bytes) => patch::pin(repo, wanted.blank("a patch"), bytes),
+        ChangeSource::PatchText(bytes) => wanted.patch(bytes),
     }
 }
 
@@ -63,11 +63,13 @@ impl Wanted<'_> {
 
     fn default(&self) -> Result<Pinned, ChangeError> {
         let found = self.repo.versioned()?;
+        let mut unread = None;
         if found.work_tree.is_some() {
             let pinned = self.uncommitted_pin()?;
             if self.differs(&pinned)? {
                 return Ok(pinned);
             }
+            unread = Some(pinned).filter(|pinned| !pinned.left_out.is_empty());
         }
         let Some(head) = revision::head(self.repo)? else {
             return Err(self.nothing("the repository has no commits yet", &[]));
@@ -84,6 +86,10 @@ impl Wanted<'_> {
                 return Ok(pinned);
             }
         }
+        // Work that nobody may read is still work: the review will say that it saw nothing of it.
+        if let Some(pinned) = unread {
+            return Ok(pinned);
+        }
         let hints = [
             "Name files to review them as a whole, as in `tribunal review src`",
             "Review the last commit with `--commit HEAD`",
@@ -94,15 +100,13 @@ impl Wanted<'_> {
     }
 
     fn files(&self) -> Result<Pinned, ChangeError> {
-        let title = match self.request.paths.is_empty() {
-            true => "all files".to_owned(),
-            false => self.request.paths.join(", "),
-        };
-        let mut pinned = self.blank(title);
+        let mut pinned = self.blank(title_of(&self.request.paths));
         pinned.whole_files = true;
         if self.repo.work_tree().is_ok() {
             let root = self.repo.root();
-            let is_file = |path: &&String| root.join(path).is_file();
+            let is_file = |path: &&String| {
+                root.join(path).is_file() && paths::repository_around(root, path).is_none()
+            };
             let named: Vec<String> = self.paths.iter().filter(is_file).cloned().collect();
             self.fill(
                 &mut pinned,
@@ -184,6 +188,14 @@ impl Wanted<'_> {
         Err(self.nothing(&reason, &[]))
     }
 
+    fn patch(&self, bytes: &[u8]) -> Result<Pinned, ChangeError> {
+        let pinned = patch::pin(self.repo, self.blank("a patch"), bytes)?;
+        if pinned.loose_patch.is_some() || self.differs(&pinned)? {
+            return Ok(pinned);
+        }
+        Err(self.nothing("the patch changes no file", &[]))
+    }
+
     fn fill(&self, pinned: &mut Pinned, snapshot: Snapshot) {
         pinned.head = Some(snapshot.tree);
         pinned.left_out = snapshot.left_out;
@@ -243,11 +255,9 @@ impl Wanted<'_> {
                     paths::is_within(&scope, name) || paths::is_within(&[name.to_owned()], path)
                 });
             if !is_found {
-                let exists = self.repo.root().join(path).exists();
-                let hint = "It exists, but git ignores all files in it";
                 return Err(ChangeError::PathMatchesNothing {
                     path: path.clone(),
-                    hint: if exists { hint } else { "" }.to_owned(),
+                    hint: paths::why_nothing(self.repo.root(), path),
                 });
             }
         }
@@ -262,6 +272,19 @@ impl Wanted<'_> {
         ChangeError::NothingToReview {
             reason,
             hints: hints.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// Returns a few of the typed paths, for people.
+fn title_of(paths: &[String]) -> String {
+    const SHOWN: usize = 3;
+    match paths {
+        [] => "all files".to_owned(),
+        _ if paths.len() <= SHOWN => paths.join(", "),
+        _ => {
+            let first: Vec<&str> = paths.iter().take(SHOWN).map(String::as_str).collect();
+            format!("{} and {} more", first.join(", "), paths.len() - SHOWN)
         }
     }
 }

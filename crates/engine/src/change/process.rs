@@ -108,3 +108,44 @@ fn keep_start(mut stream: impl Read) -> Vec<u8> {
     }
     start
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_takes_too_long_is_killed() {
+        let mut command = Command::new("sleep");
+        command.arg("600");
+        let start = Instant::now();
+        let limit = Duration::from_millis(50);
+        let ended = run(command, b"", limit, |stdout| {
+            stdout.read_to_end(&mut Vec::new())
+        });
+        assert!(matches!(ended, Err(Failure::TooSlow)));
+        assert!(start.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn a_reader_that_has_enough_ends_the_program() {
+        let command = Command::new("yes");
+        let limit = Duration::from_secs(60);
+        let ended = run(command, b"", limit, |stdout| {
+            let mut some = [0; 100];
+            stdout.read_exact(&mut some)
+        });
+        assert!(ended.is_ok_and(|ended| !ended.status.success()));
+    }
+
+    #[test]
+    fn much_input_and_much_output_do_not_wait_for_each_other() {
+        let input = vec![b'x'; 4 << 20];
+        let limit = Duration::from_secs(60);
+        let ended = run(Command::new("cat"), &input, limit, |stdout| {
+            let mut bytes = Vec::new();
+            stdout.read_to_end(&mut bytes)?;
+            Ok(bytes)
+        });
+        assert!(ended.is_ok_and(|ended| ended.read == input));
+    }
+}

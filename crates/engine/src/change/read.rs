@@ -1,13 +1,13 @@
 //! Reads a change from what was pinned.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tribunal_code::language::Language;
 use tribunal_code::text::decode;
 use tribunal_core::review::coverage::{FileStatus, LeftOut, Omission};
 
-use super::compare::Pair;
+use super::compare::{Effort, Pair};
 use super::listing::{self, Entry, Kind, Side};
 use super::omit::{Rules, is_generated, left_out, too_many};
 use super::repository::Repository;
@@ -37,13 +37,21 @@ pub fn read(repo: &Repository, pinned: &Pinned) -> Result<Change, ChangeError> {
         let base = pinned.base.as_deref().filter(|_| !pinned.whole_files);
         let base = base.unwrap_or(nothing);
         blobs::expect(repo, &[base, head])?;
-        let entries = listing::compare(repo, base, head, &pinned.paths)?;
+        let mut entries = listing::compare(repo, base, head, &pinned.paths)?;
+        // The tree has these as they were before; nobody asked for that.
+        let unstored: BTreeSet<&[u8]> = pinned
+            .left_out
+            .iter()
+            .map(|left| left.path.as_bytes())
+            .collect();
+        entries.retain(|entry| !unstored.contains(entry.path.as_slice()));
         let rules = Rules::new(repo, pinned, &entries)?;
         let named = by_name(&rules, pinned, &entries, &mut omitted);
         let sized = by_size(repo, pinned, named, &mut omitted)?;
         let contents = contents(repo, &sized)?;
+        let mut effort = Effort::new();
         for named in &sized {
-            match named.file(pinned, &contents) {
+            match named.file(pinned, &contents, &mut effort) {
                 Ok(file) => files.push(file),
                 Err(left) => omitted.push(left),
             }
@@ -166,6 +174,7 @@ impl<'a> Named<'a> {
         &self,
         pinned: &Pinned,
         contents: &BTreeMap<String, Content>,
+        effort: &mut Effort,
     ) -> Result<ChangedFile, LeftOut> {
         let omitted = |why| Err(left_out(self.path, why, ""));
         let sides = [&self.entry.old, &self.entry.new].map(|side| {
@@ -204,7 +213,7 @@ impl<'a> Named<'a> {
             old_mode: self.entry.old.mode,
             new_mode: self.entry.new.mode,
         };
-        let (patch, diff) = pair.compare();
+        let (patch, diff) = pair.compare(effort);
         Ok(ChangedFile {
             path: self.path.to_owned(),
             old_path: self.old_path.map(str::to_owned),

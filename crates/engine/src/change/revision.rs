@@ -21,7 +21,14 @@ pub(super) struct Other {
 
 /// Returns the commit the user stands on; none if there is no commit yet.
 pub(super) fn head(repo: &Repository) -> Result<Option<String>, ChangeError> {
-    find(repo, "HEAD")
+    if let Some(commit) = find(repo, "HEAD")? {
+        return Ok(Some(commit));
+    }
+    let named = names(repo)?.args(["rev-parse", "--verify", "--quiet", "HEAD"]);
+    match named.answer()? {
+        Some(id) => Err(ChangeError::ObjectMissing { id }),
+        None => Ok(None),
+    }
 }
 
 /// Returns the commit that `revision` names.

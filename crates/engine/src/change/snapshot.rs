@@ -162,20 +162,24 @@ fn untracked_files(
     Ok(split(&call.output()?))
 }
 
-/// Brings the index up to date with the files that were taken.
+/// Brings the index up to date with the files that were looked at.
 fn store(repo: &Repository, root: &Path, index: &Path, taken: &Taken) -> Result<(), ChangeError> {
-    if taken.paths.is_empty() {
-        return Ok(());
-    }
-    let mut input = Vec::new();
-    for path in &taken.paths {
-        input.extend_from_slice(path);
+    let update = |options: &[&str], paths: &[Vec<u8>]| {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let mut input = paths.join(&0);
         input.push(0);
-    }
-    let call = repo.call_on_files(root, index).limit(TIME_LIMIT);
-    let call = call.args(["update-index", "--add", "--remove", "--replace"]);
-    call.args(["-z", "--stdin"]).input(input).output()?;
-    Ok(())
+        let call = repo.call_on_files(root, index).limit(TIME_LIMIT);
+        let call = call.args(["update-index"]).args(options);
+        call.args(["-z", "--stdin"])
+            .input(input)
+            .output()
+            .map(|_| ())
+    };
+    // What is gone goes first: a file may have taken the place of a directory.
+    update(&["--force-remove"], &taken.gone)?;
+    update(&["--add", "--remove", "--replace"], &taken.paths)
 }
 
 fn write_tree(repo: &Repository, index: &Path) -> Result<String, ChangeError> {

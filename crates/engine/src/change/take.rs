@@ -22,8 +22,10 @@ pub(super) struct Intake {
 /// What was decided.
 #[derive(Default)]
 pub(super) struct Taken {
-    /// Files to store, or to forget if they are gone.
+    /// Files to store.
     pub(super) paths: Vec<Vec<u8>>,
+    /// Files that are not there any more.
+    pub(super) gone: Vec<Vec<u8>>,
     pub(super) left_out: Vec<LeftOut>,
 }
 
@@ -49,8 +51,13 @@ impl Intake {
             if full.starts_with(own) {
                 continue;
             }
+            if is_beyond_link(root, &path) {
+                taken.gone.push(path);
+                continue;
+            }
             match self.look(&full, &path, &mut total) {
                 Look::Take => taken.paths.push(path),
+                Look::Gone => taken.gone.push(path),
                 Look::Omit(left) => taken.left_out.push(left),
                 Look::Vendored(folder) => *folders.entry(folder).or_default() += 1,
             }
@@ -68,7 +75,7 @@ impl Intake {
         let omit = |why, detail: &str| Look::Omit(left_out(&shown, why, detail));
         let metadata = match fs::symlink_metadata(full) {
             Ok(metadata) => metadata,
-            Err(error) if is_gone(&error) => return Look::Take,
+            Err(error) if is_gone(&error) => return Look::Gone,
             Err(error) => return omit(Omission::Unreadable, &error.to_string()),
         };
         if metadata.is_symlink() {
@@ -118,8 +125,18 @@ impl Intake {
 
 enum Look {
     Take,
+    Gone,
     Omit(LeftOut),
     Vendored(String),
+}
+
+/// Tells whether a directory on the way to a file is now a link, so that the file is elsewhere.
+fn is_beyond_link(root: &Path, path: &[u8]) -> bool {
+    let relative = Path::new(OsStr::from_bytes(path));
+    let folders = relative.ancestors().skip(1);
+    folders
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .any(|folder| root.join(folder).is_symlink())
 }
 
 fn is_gone(error: &io::Error) -> bool {

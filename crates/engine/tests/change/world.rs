@@ -112,7 +112,10 @@ impl World {
     /// Writes a program that leaves a trace when it runs, and returns its path.
     pub(crate) fn canary(&self) -> String {
         let program = self.root.join("canary.sh");
-        let text = format!("#!/bin/sh\ntouch '{}'\ncat\n", self.trace().display());
+        let text = format!(
+            "#!/bin/sh\ntouch '{}'\nexec timeout 5 cat\n",
+            self.trace().display()
+        );
         fs::write(&program, text).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         program.to_str().unwrap().to_owned()
