@@ -8,6 +8,7 @@
 //! that is all that ever changes there, and it only puts pruning off.
 
 use std::fs;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
@@ -66,7 +67,7 @@ pub(super) fn prepare(
     Ok(own)
 }
 
-fn doing_refresh() -> impl FnOnce(std::io::Error) -> ChangeError {
+fn doing_refresh() -> impl FnOnce(io::Error) -> ChangeError {
     ChangeError::file("bring our repository up to date")
 }
 
@@ -85,7 +86,7 @@ fn name(clone_dir: &Path, place: &Path) -> String {
 }
 
 /// Makes an empty bare repository; readers see it whole or not at all.
-fn make(clone_dir: &Path, own: &Path, format: ObjectFormat) -> std::io::Result<()> {
+fn make(clone_dir: &Path, own: &Path, format: ObjectFormat) -> io::Result<()> {
     let new = clone_dir.join(format!(".new-{}", uuid::Uuid::new_v4().simple()));
     for directory in ["objects/info", "objects/pack", "refs", "info"] {
         create_private_dir(&new.join(directory))?;
@@ -123,12 +124,15 @@ fn sweep(directory: &Path, prefix: &str) {
 }
 
 /// Brings a file up to date, so that two processes doing the same do not disturb each other.
-fn refresh(path: &Path, wanted: Option<Vec<u8>>) -> std::io::Result<()> {
+fn refresh(path: &Path, wanted: Option<Vec<u8>>) -> io::Result<()> {
     let is = fs::read(path).ok();
     match wanted {
         wanted if is == wanted => Ok(()),
         Some(bytes) => write_private(path, &bytes, Durability::Process),
-        None => fs::remove_file(path),
+        None => match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        },
     }
 }
 

@@ -110,7 +110,7 @@ impl Wanted<'_> {
             let named: Vec<String> = self.paths.iter().filter(is_file).cloned().collect();
             self.fill(
                 &mut pinned,
-                snapshot::take(self.repo, &self.intake, &named)?,
+                snapshot::take(self.repo, &self.intake, &self.paths, &named)?,
             );
         } else {
             let head = revision::head(self.repo)?.ok_or(ChangeError::NoCommits)?;
@@ -137,7 +137,10 @@ impl Wanted<'_> {
         };
         let mut pinned = self.blank(title);
         pinned.base = revision::head(self.repo)?;
-        self.fill(&mut pinned, snapshot::take(self.repo, &self.intake, &[])?);
+        self.fill(
+            &mut pinned,
+            snapshot::take(self.repo, &self.intake, &self.paths, &[])?,
+        );
         Ok(pinned)
     }
 
@@ -218,7 +221,7 @@ impl Wanted<'_> {
     }
 
     fn has_uncommitted_work(&self, head: &str) -> bool {
-        let Ok(snapshot) = snapshot::take(self.repo, &self.intake, &[]) else {
+        let Ok(snapshot) = snapshot::take(self.repo, &self.intake, &self.paths, &[]) else {
             return false;
         };
         revision::tree(self.repo, head).is_ok_and(|tree| tree != snapshot.tree)

@@ -16,9 +16,13 @@ use super::ChangeError;
 use super::repository::Repository;
 use super::revision;
 use super::take::{Intake, Taken};
+use crate::files::{Durability, write_private};
 
 /// How long storing the changed files may take.
 const TIME_LIMIT: Duration = Duration::from_secs(300);
+
+/// How many paths are told to git; beyond this, the whole directory is looked at.
+const MAX_ARGUMENTS: usize = 1_000;
 
 /// A stored working tree.
 pub(super) struct Snapshot {
@@ -29,10 +33,12 @@ pub(super) struct Snapshot {
 
 /// Stores the working tree as it is.
 ///
-/// `named` are files that were asked for by name and count even if git ignores them.
+/// `named` are files that were asked for by name and count even if git ignores them. Of a plain
+/// directory, which may be somebody's home, only what lies below `paths` is stored.
 pub(super) fn take(
     repo: &Repository,
     intake: &Intake,
+    paths: &[String],
     named: &[String],
 ) -> Result<Snapshot, ChangeError> {
     let root = repo.work_tree()?;
@@ -46,7 +52,7 @@ pub(super) fn take(
     // An index that is damaged or of another kind costs time, not the review.
     let changed = changed.or_else(|_| start_over(repo, root, &index))?;
     let mut candidates = changed;
-    candidates.extend(untracked_files(repo, root, &index)?);
+    candidates.extend(untracked_files(repo, root, &index, paths)?);
     candidates.extend(named.iter().map(|path| path.as_bytes().to_vec()));
     candidates.sort();
     candidates.dedup();
@@ -106,7 +112,7 @@ fn copy_shared_parts(repo: &Repository, index: &Path) -> io::Result<()> {
         let name = entry.file_name();
         let target = repo.own.join(&name);
         if name.as_bytes().starts_with(b"sharedindex.") && !target.exists() {
-            fs::copy(entry.path(), target)?;
+            write_private(&target, &fs::read(entry.path())?, Durability::Process)?;
         }
     }
     Ok(())
@@ -150,6 +156,7 @@ fn untracked_files(
     repo: &Repository,
     root: &Path,
     index: &Path,
+    paths: &[String],
 ) -> Result<Vec<Vec<u8>>, ChangeError> {
     let mut call = repo.call_on_files(root, index);
     call = call.args(["ls-files", "-z", "--others", "--exclude-standard"]);
@@ -158,6 +165,9 @@ fn untracked_files(
         if exclude.is_file() {
             call = call.args(["--exclude-from".as_ref(), exclude.as_os_str()]);
         }
+    }
+    if repo.found.is_none() && paths.len() <= MAX_ARGUMENTS {
+        call = call.args(["--"]).args(paths);
     }
     Ok(split(&call.output()?))
 }

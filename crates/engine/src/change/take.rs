@@ -45,7 +45,15 @@ impl Intake {
         let mut taken = Taken::default();
         let mut folders: BTreeMap<String, usize> = BTreeMap::new();
         let mut total: u64 = 0;
+        // More than are reviewed, because some will turn out to be binary or generated.
+        let most = self.limits.max_files.saturating_mul(4);
+        let mut beyond: Option<(String, usize)> = None;
         for path in candidates {
+            if taken.paths.len() >= most {
+                let first = || (String::from_utf8_lossy(&path).into_owned(), 0);
+                beyond.get_or_insert_with(first).1 += 1;
+                continue;
+            }
             let full = root.join(OsStr::from_bytes(&path));
             // The ledger may lie in the working tree.
             if full.starts_with(own) {
@@ -61,6 +69,12 @@ impl Intake {
                 Look::Omit(left) => taken.left_out.push(left),
                 Look::Vendored(folder) => *folders.entry(folder).or_default() += 1,
             }
+        }
+        if let Some((path, count)) = beyond {
+            let detail = format!("the first of {count} beyond the limit");
+            taken
+                .left_out
+                .push(left_out(&path, Omission::TooMany, detail));
         }
         for (folder, count) in folders {
             let detail = format!("{count} changed files");

@@ -112,9 +112,26 @@ fn secrets_are_handed_out_nowhere() {
     );
     let change = check(ChangeSource::PatchText(patch.into_bytes()));
     assert_eq!(lines(&change), ["not x.txt: may hold credentials"]);
-    // Nor do they enter our repository when git does not have them.
-    let all = world.change(ChangeSource::Default);
-    assert!(all.files.iter().all(|file| !file.text.contains("hunter2")));
+}
+
+#[test]
+fn secrets_that_git_does_not_have_are_not_stored_by_us() {
+    let world = World::with(&[("a", "1\n")]);
+    world.write(".env", "SECRET=hunter2\n");
+    world.write("b", "stored\n");
+    let change = world.change(ChangeSource::Default);
+    assert_eq!(
+        lines(&change),
+        ["A b +1 -0", "not .env: may hold credentials"]
+    );
+    let own = std::fs::read_dir(world.clones()).unwrap().next().unwrap();
+    let own = own.unwrap().path();
+    let is_stored = |path: &str| {
+        let id = world.git(["hash-object", path]);
+        own.join(format!("objects/{}/{}", &id[..2], &id[2..]))
+            .exists()
+    };
+    assert_eq!([".env", "b"].map(is_stored), [false, true]);
 }
 
 #[test]
@@ -166,6 +183,17 @@ fn limits_leave_out_the_rest_and_say_so() {
         "not e: too many files, the change has more than 2 files",
     ];
     assert_eq!(lines(&world.asked(&request)), expected);
+    request.limits.max_files = 1;
+    for number in 0..6 {
+        world.write(format!("f{number}"), "x\n");
+    }
+    let change = world.asked(&request);
+    assert_eq!((change.files.len(), change.left_out.len()), (1, 4));
+    let last = "not f0: too many files, the first of 6 beyond the limit";
+    assert_eq!(lines(&change).last().map(String::as_str), Some(last));
+    for number in 0..6 {
+        world.remove(&format!("f{number}"));
+    }
     request.limits = ChangeLimits {
         max_total_bytes: 20,
         ..ChangeLimits::default()

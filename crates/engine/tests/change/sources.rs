@@ -313,6 +313,11 @@ fn a_plain_directory_has_files_and_nothing_else() {
     world.write("a.py", "changed\n");
     assert_eq!(read(&world.open(), &change.pinned).unwrap(), change);
     assert!(!world.project.join(".git").exists());
+    // What was not asked for is not even stored: the directory may be somebody's home.
+    let alone = world.change_of(ChangeSource::Files, &["sub"]);
+    let head = alone.pinned.head.clone();
+    let whole = world.change(ChangeSource::Files).pinned.head;
+    assert!(head != whole && lines(&alone) == ["W sub/b.py +1 -0"]);
     let sources = [
         ChangeSource::Default,
         ChangeSource::Uncommitted,
