@@ -11,7 +11,7 @@ use std::fmt;
 use tribunal_core::finding::Grounding;
 
 use crate::diff::Diff;
-pub use identity::{Identity, fingerprint, identify};
+pub use identity::{Identity, Sheet, fingerprint, identify};
 use quote::Compact;
 pub use quote::named_in;
 

@@ -52,7 +52,8 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             bytes: 4 << 20,
-            time: Duration::from_secs(2),
+            // Generous: a busy machine must not change what is found.
+            time: Duration::from_secs(20),
         }
     }
 }

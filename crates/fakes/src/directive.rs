@@ -29,6 +29,27 @@ pub(crate) fn value(text: &str, name: &str) -> Option<String> {
         .map(unescape)
 }
 
+/// Replaces `{{NAME}}` by the value of the last `NAME: value` line of the prompt, where there is
+/// one, so that a scripted reply can give back what only the prompt knows.
+pub(crate) fn fill(reply: &str, prompt: &str) -> String {
+    let mut filled = String::with_capacity(reply.len());
+    let mut rest = reply;
+    while let Some((before, after)) = rest.split_once("{{") {
+        filled.push_str(before);
+        let named = after.split_once("}}");
+        let known = named.and_then(|(name, rest)| Some((value(prompt, name)?, rest)));
+        if let Some((found, after)) = known {
+            filled.push_str(&found);
+            rest = after;
+        } else {
+            filled.push_str("{{");
+            rest = after;
+        }
+    }
+    filled.push_str(rest);
+    filled
+}
+
 fn value_on<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     line.trim_start()
         .strip_prefix(name)?

@@ -21,32 +21,77 @@ pub struct Identity {
     pub occurrence: u32,
 }
 
+/// A file as identities see it: its scopes and its lines without whitespace, worked out once.
+#[derive(Debug, Clone, Default)]
+pub struct Sheet {
+    outline: Outline,
+    lines: Vec<String>,
+}
+
+impl Sheet {
+    /// Returns the sheet of a file with the given text.
+    #[must_use]
+    pub fn new(file: &str, text: &str) -> Self {
+        let language = Language::detect(file, text);
+        let outline = language
+            .and_then(|language| Some((language, language.parse(text, Limits::default()).ok()?)))
+            .map(|(language, tree)| Outline::new(language, &tree, text))
+            .unwrap_or_default();
+        Self {
+            outline,
+            lines: text.lines().map(compact).collect(),
+        }
+    }
+
+    /// Returns the scopes of the file.
+    #[must_use]
+    pub fn outline(&self) -> &Outline {
+        &self.outline
+    }
+
+    /// Returns the numbers of the lines that hold exactly this code, whitespace aside.
+    pub fn lines_with<'a>(&'a self, code: &'a str) -> impl Iterator<Item = u32> + 'a {
+        let lines = (1_u32..).zip(&self.lines);
+        lines.filter_map(move |(number, line)| (line == code).then_some(number))
+    }
+
+    /// Returns the identity of a finding at `line`.
+    #[must_use]
+    pub fn identify(&self, file: &str, category: Category, line: Option<u32>) -> Identity {
+        let line = line.unwrap_or(0);
+        let index = |line: u32| usize::try_from(line).unwrap_or(usize::MAX);
+        let at = index(line).checked_sub(1);
+        let code = at
+            .and_then(|at| self.lines.get(at))
+            .cloned()
+            .unwrap_or_default();
+        let first = self
+            .outline
+            .enclosing(line)
+            .last()
+            .map_or(1, |scope| scope.line);
+        let before = self
+            .lines
+            .get(index(first).saturating_sub(1)..at.unwrap_or(0));
+        let equal = before
+            .unwrap_or_default()
+            .iter()
+            .filter(|other| **other == code);
+        let equal_before = if code.is_empty() { 0 } else { equal.count() };
+        Identity {
+            file: file.to_owned(),
+            category,
+            scope: self.outline.path(line),
+            code,
+            occurrence: u32::try_from(equal_before).unwrap_or(u32::MAX),
+        }
+    }
+}
+
 /// Returns the identity of a finding at `line` of a file with the given text.
 #[must_use]
 pub fn identify(file: &str, text: &str, category: Category, line: Option<u32>) -> Identity {
-    let language = Language::detect(file, text);
-    let outline = language
-        .and_then(|language| Some((language, language.parse(text, Limits::default()).ok()?)))
-        .map(|(language, tree)| Outline::new(language, &tree, text))
-        .unwrap_or_default();
-    let line = line.unwrap_or(0);
-    let code = line_of(text, line);
-    let scope = outline.path(line);
-    let first = outline.enclosing(line).last().map_or(1, |scope| scope.line);
-    let equal_before = (first..line)
-        .zip(
-            text.lines()
-                .skip(usize::try_from(first - 1).unwrap_or(usize::MAX)),
-        )
-        .filter(|(_, other)| !code.is_empty() && compact(other) == code)
-        .count();
-    Identity {
-        file: file.to_owned(),
-        category,
-        scope,
-        code,
-        occurrence: u32::try_from(equal_before).unwrap_or(u32::MAX),
-    }
+    Sheet::new(file, text).identify(file, category, line)
 }
 
 /// Returns a short, stable name for an identity.
@@ -67,14 +112,6 @@ pub fn fingerprint(identity: &Identity) -> String {
         hasher.update(part.as_bytes());
     }
     hasher.finalize().to_hex().chars().take(24).collect()
-}
-
-fn line_of(text: &str, line: u32) -> String {
-    let index = line
-        .checked_sub(1)
-        .and_then(|row| usize::try_from(row).ok());
-    let found = index.and_then(|index| text.lines().nth(index));
-    compact(found.unwrap_or_default())
 }
 
 fn compact(line: &str) -> String {

@@ -1,10 +1,9 @@
 //! Holds every citation against the code: does the file exist, the line, the quote.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use tribunal_code::ground::{Claim, Identity, Reason, ground, identify, named_in};
-use tribunal_code::language::{Language, Limits};
-use tribunal_code::outline::Outline;
+use tribunal_code::ground::{Claim, Identity, Reason, Sheet, fingerprint, ground, named_in};
 use tribunal_core::finding::{Category, Finding, Grounding};
 
 use crate::change::Change;
@@ -12,7 +11,15 @@ use crate::change::Change;
 /// The code of a change, with what was looked up once.
 pub(crate) struct Ground<'a> {
     change: &'a Change,
-    outlines: BTreeMap<String, Outline>,
+    /// The files that were asked about, after the change and before it.
+    sheets: Mutex<BTreeMap<(String, Side), Arc<Sheet>>>,
+}
+
+/// Which text of a file is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Side {
+    After,
+    Before,
 }
 
 impl<'a> Ground<'a> {
@@ -20,13 +27,13 @@ impl<'a> Ground<'a> {
     pub(crate) fn new(change: &'a Change) -> Self {
         Self {
             change,
-            outlines: BTreeMap::new(),
+            sheets: Mutex::default(),
         }
     }
 
     /// Checks what a finding cites, corrects its line to where the quoted code stands, and returns
     /// why the citation does not fully hold.
-    pub(crate) fn check(&mut self, finding: &mut Finding) -> Vec<String> {
+    pub(crate) fn check(&self, finding: &mut Finding) -> Vec<String> {
         let file = self.known_path(&finding.location.file);
         if let Some(path) = file {
             finding.location.file = path;
@@ -58,15 +65,40 @@ impl<'a> Ground<'a> {
 
     /// Returns the identity of a finding, which survives moved lines and other words.
     pub(crate) fn identity(&self, finding: &Finding) -> Identity {
-        let file = self.change.file(&finding.location.file);
-        let text = file.map_or("", |file| file.text.as_ref());
+        let path = &finding.location.file;
         let category = finding.category.unwrap_or(Category::Other);
-        identify(
-            &finding.location.file,
-            text,
-            category,
-            finding.location.line,
-        )
+        let sheet = self.sheet(path, Side::After).unwrap_or_default();
+        sheet.identify(path, category, finding.location.line)
+    }
+
+    /// Tells whether the same code stood at the same place before the change.
+    pub(crate) fn stood_before(&self, path: &str, identity: &Identity) -> bool {
+        let Some(sheet) = self.sheet(path, Side::Before) else {
+            return false;
+        };
+        let name = fingerprint(identity);
+        let is_it = |line| {
+            let before = sheet.identify(&identity.file, identity.category, Some(line));
+            fingerprint(&before) == name
+        };
+        !identity.code.is_empty() && sheet.lines_with(&identity.code).any(is_it)
+    }
+
+    fn sheet(&self, path: &str, side: Side) -> Option<Arc<Sheet>> {
+        let key = (path.to_owned(), side);
+        // Plain data, which is fit to read whatever happened to another thread.
+        let mut sheets = self.sheets.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = sheets.get(&key) {
+            return Some(Arc::clone(known));
+        }
+        let file = self.change.file(path)?;
+        let text = match side {
+            Side::After => Some(file.text.as_ref()),
+            Side::Before => file.base_text.as_deref(),
+        };
+        let sheet = Arc::new(Sheet::new(path, text?));
+        sheets.insert(key, Arc::clone(&sheet));
+        Some(sheet)
     }
 
     /// Returns the path as the change has it, whatever a reviewer put in front of it.
@@ -91,19 +123,8 @@ impl<'a> Ground<'a> {
         known(bare).or_else(without_prefix).or_else(by_ending)
     }
 
-    fn function(&mut self, path: &str, line: u32) -> Option<String> {
-        if !self.outlines.contains_key(path) {
-            let file = self.change.file(path)?;
-            let outline = outline_of(path, &file.text).unwrap_or_default();
-            self.outlines.insert(path.to_owned(), outline);
-        }
-        let outline = self.outlines.get(path)?;
-        Some(outline.function(line)?.name.clone())
+    fn function(&self, path: &str, line: u32) -> Option<String> {
+        let sheet = self.sheet(path, Side::After)?;
+        Some(sheet.outline().function(line)?.name.clone())
     }
-}
-
-fn outline_of(path: &str, text: &str) -> Option<Outline> {
-    let language = Language::detect(path, text)?;
-    let tree = language.parse(text, Limits::default()).ok()?;
-    Some(Outline::new(language, &tree, text))
 }

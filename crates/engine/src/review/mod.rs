@@ -193,8 +193,8 @@ impl Engine {
         };
         case.record([opened]).await?;
         let heard = self.hear_all(case, repository, request, &change).await?;
-        let mut ground = ground::Ground::new(&change);
-        let (input, doubts) = collect(&heard, &mut ground);
+        let ground = ground::Ground::new(&change);
+        let (input, doubts) = collect(&heard, &ground);
         let settlement = settle(input, &policy_of(request)?);
         let known = self.ledger.store().findings().await?;
         let runs = self.ledger.store().runs(case.id()).await?;
@@ -248,7 +248,7 @@ impl Engine {
 }
 
 /// Returns what the consensus is made from, every citation checked, and what is doubtful about them.
-fn collect(heard: &[Heard], ground: &mut ground::Ground<'_>) -> (Input, report::Doubts) {
+fn collect(heard: &[Heard], ground: &ground::Ground<'_>) -> (Input, report::Doubts) {
     let mut input = Input::default();
     let mut doubts = report::Doubts::new();
     for one in heard {

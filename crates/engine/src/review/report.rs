@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tribunal_code::ground::{fingerprint, identify};
+use tribunal_code::ground::fingerprint;
 use tribunal_core::consensus::{Group, Settlement, Verdict};
 use tribunal_core::finding::{Category, Finding, Label};
 use tribunal_core::ids::CaseId;
@@ -202,7 +202,7 @@ impl Parts<'_> {
             }
             .clone()
         });
-        let is_new = !self.existed_before(file, seen);
+        let is_new = !self.existed_before(file, lead, seen);
         let counts = group.verdict != Verdict::Rejected
             && standing != Standing::Dismissed
             && (is_new || !self.request.new_only);
@@ -273,7 +273,12 @@ impl Parts<'_> {
     }
 
     /// Tells whether the same code stood there before the change, so that the finding is not new.
-    fn existed_before(&self, file: Option<&ChangedFile>, seen: &TrackedFinding) -> bool {
+    fn existed_before(
+        &self,
+        file: Option<&ChangedFile>,
+        lead: &Finding,
+        seen: &TrackedFinding,
+    ) -> bool {
         let is_known = || {
             let same = |record: &&FindingRecord| record.finding.fingerprint == seen.fingerprint;
             let standing = self
@@ -283,18 +288,11 @@ impl Parts<'_> {
                 .map(|record| record.finding.standing);
             standing.is_some_and(|standing| standing != Standing::Fixed)
         };
-        let Some(base) = file.and_then(|file| file.base_text.as_deref()) else {
+        if file.is_none_or(|file| file.base_text.is_none()) {
             return self.change.pinned.whole_files && is_known();
-        };
-        if seen.code.is_empty() {
-            return false;
         }
-        let lines = (1_u32..).zip(base.lines());
-        let mut equal = lines.filter(|(_, line)| compact(line) == seen.code);
-        equal.any(|(line, _)| {
-            let before = identify(&seen.location.file, base, seen.category, Some(line));
-            fingerprint(&before) == seen.fingerprint
-        })
+        self.ground
+            .stood_before(&lead.location.file, &self.ground.identity(lead))
     }
 
     fn voice(&self, finding: &Finding) -> Voice {

@@ -142,9 +142,10 @@ pub(crate) fn scripted(entry: &Value, call: &Call) -> (Duration, Action) {
     } else if let Some(status) = entry["status"].as_u64() {
         raw(u16::try_from(status).unwrap_or(500), entry)
     } else if let Some(text) = entry.as_str().or(entry["text"].as_str()) {
-        answer(Reply::text(text))
+        answer(Reply::text(directive::fill(text, &call.last_user_text())))
     } else if let Some(value) = entry.get("json") {
-        answer(Reply::text(value.to_string()))
+        let text = value.to_string();
+        answer(Reply::text(directive::fill(&text, &call.last_user_text())))
     } else {
         unusable("has neither text, json, status nor scenario")
     };
