@@ -109,11 +109,17 @@ pub(super) fn doubts(finding: &ReviewedFinding) -> Vec<String> {
         .collect()
 }
 
+/// Returns the lines of a calculation that move something, and the first.
+pub(super) fn terms(trace: &[TraceLine]) -> impl Iterator<Item = (usize, &TraceLine)> {
+    let moving = |(index, line): &(usize, &TraceLine)| *index == 0 || line.amount != 0;
+    trace.iter().enumerate().filter(moving)
+}
+
 /// Returns a calculation as a sum: `85 highest original + 10 agreement = 95`.
 pub(super) fn calculation(trace: &[TraceLine]) -> String {
     let mut text = String::new();
     let mut sum = 0_i32;
-    for (index, line) in trace.iter().enumerate() {
+    for (index, line) in terms(trace) {
         sum = sum.saturating_add(line.amount);
         let words = one_line(line.step.words(), NAME);
         let sign = match (index, line.amount < 0) {
@@ -124,7 +130,11 @@ pub(super) fn calculation(trace: &[TraceLine]) -> String {
         };
         text.push_str(&format!("{sign}{} {words}", line.amount.unsigned_abs()));
     }
-    text + &format!(" = {sum}")
+    match terms(trace).count() {
+        // One number needs no sum.
+        0 | 1 => text,
+        _ => text + &format!(" = {sum}"),
+    }
 }
 
 /// Returns how a finding stands: whether it binds, and what became of it before.

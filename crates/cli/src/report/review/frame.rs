@@ -19,8 +19,12 @@ pub(super) struct CodeLine {
     pub(super) marked: bool,
 }
 
-/// Returns the lines of a frame.
+/// Returns the lines of a frame, without blank ones before and after.
 pub(super) fn lines(frame: &[FrameLine]) -> Vec<CodeLine> {
+    let matters = |line: &FrameLine| line.marked || !line.text.trim().is_empty();
+    let first = frame.iter().position(matters).unwrap_or(0);
+    let after = frame.iter().rposition(matters).map_or(0, |last| last + 1);
+    let frame = frame.get(first..after).unwrap_or_default();
     let digits = frame.iter().map(|line| line.number.to_string().len());
     let digits = digits.max().unwrap_or(0);
     let texts: Vec<String> = frame.iter().map(|line| code(&line.text)).collect();
@@ -70,10 +74,12 @@ mod tests {
             line(9, "\tif a {", false),
             line(10, "\t\tb(\u{202e});", true),
             line(11, "", false),
+            line(12, "\t}", false),
+            line(13, "  ", false),
         ];
         assert_eq!(
             plain(&frame),
-            "   9 | if a {\n> 10 |     b(\\u{202e});\n  11 |\n"
+            "   9 | if a {\n> 10 |     b(\\u{202e});\n  11 |\n  12 | }\n"
         );
     }
 }

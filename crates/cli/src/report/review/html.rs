@@ -17,7 +17,7 @@ use crate::report::words;
 const STYLE: &str = include_str!("html/style.css");
 
 /// The hash of [`STYLE`], by which the page allows it and no other style.
-const STYLE_HASH: &str = "sha256-zkUB/umYq0CKtI2Nvy3LJG0PI7wqW//91adoYxMIr3U=";
+const STYLE_HASH: &str = "sha256-9KP5TWWiaqWy6ILmwxhxnOmaYf+jSk4pbfJ0uW8x2ow=";
 
 /// Returns the page.
 pub(super) fn render(report: &ReviewReport) -> String {
@@ -34,6 +34,7 @@ pub(super) fn render(report: &ReviewReport) -> String {
     );
     page.push_str(&head(report, &title));
     page.push_str(&filters(report));
+    page.push_str(&rest::index(report));
     page.push_str("<main>\n");
     let mut number = 0;
     for (verdict, heading, about) in [

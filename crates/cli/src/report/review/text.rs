@@ -14,6 +14,9 @@ use super::shown::{NAME, one_line};
 use super::wrap::{defused, fill, plain_width};
 use super::{Options, facts};
 
+/// How many files or findings are named in a row.
+const NAMED: usize = 10;
+
 /// Returns the whole review, with the escape sequences of colours.
 pub(super) fn render(report: &ReviewReport, options: &Options) -> String {
     let mut page = Page {
@@ -86,7 +89,12 @@ impl Page<'_> {
             .collect();
         let mut words = facts::gate(self.report);
         if !ids.is_empty() {
-            words = format!("{words} ({})", ids.join(", "));
+            let more = match ids.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let named: Vec<String> = ids.into_iter().take(NAMED).collect();
+            words = format!("{words} ({}{more})", named.join(", "));
         }
         self.out.push('\n');
         fill(&mut self.out, &words, self.options.width, &first, &rest);

@@ -147,7 +147,6 @@ fn a_review_reads_well() {
     Accepted (1)
 
     ! high 85  f-89836cbb  src/pay.py:5  SQL is put together from text instead of parameters
-        3 │
         4 │ def total(rows, user):
       > 5 │     rate = db.execute("SELECT rate FROM rates WHERE user = '%s'" % user)
           │     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -156,7 +155,7 @@ fn a_review_reads_well() {
       Fix         Pass values as parameters (`execute("… WHERE id = %s", (id,))`); choose table and
                   column names from a fixed list.
       Said by     builtin:security (builtin, high 85)
-      Confidence  85 original + 0 single source = 85
+      Confidence  85 original
       Why         One family alone reports it here.
       Standing    binds, new
 

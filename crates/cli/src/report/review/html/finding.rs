@@ -123,7 +123,7 @@ fn voice(voice: &Voice, number: usize) -> String {
 /// Returns how the confidence came about.
 fn calculation(finding: &ReviewedFinding) -> String {
     let mut out = String::from("<p class=\"sum\">");
-    for (index, line) in finding.trace.iter().enumerate() {
+    for (index, line) in facts::terms(&finding.trace) {
         let sign = match (index, line.amount < 0) {
             (0, false) => "",
             (0, true) | (_, true) => "−\u{a0}",
@@ -135,7 +135,13 @@ fn calculation(finding: &ReviewedFinding) -> String {
             text(&one_line(line.step.words(), NAME))
         ));
     }
-    out + &format!("<span>=\u{a0}<b>{}</b></span></p>", finding.confidence)
+    if facts::terms(&finding.trace).count() > 1 {
+        out.push_str(&format!(
+            "<span>=\u{a0}<b>{}</b></span>",
+            finding.confidence
+        ));
+    }
+    out + "</p>"
 }
 
 fn field(name: &str, html: &str) -> String {

@@ -1,7 +1,8 @@
 //! What follows the findings on the page.
 
+use tribunal_core::consensus::Verdict;
 use tribunal_core::review::coverage::FileStatus;
-use tribunal_core::review::report::{ReviewReport, ReviewerState};
+use tribunal_core::review::report::{ReviewReport, ReviewedFinding, ReviewerState};
 
 use super::super::facts;
 use super::super::shown::{NAME, PROSE, TITLE, one_line};
@@ -9,6 +10,43 @@ use super::{rich, text};
 
 /// How many files are named in one list.
 const NAMED: usize = 2_000;
+
+/// From this many findings on, the page has a list of them.
+const MANY: usize = 6;
+
+/// Returns the findings as links, in the order of their cards.
+pub(super) fn index(report: &ReviewReport) -> String {
+    if report.findings.len() < MANY {
+        return String::new();
+    }
+    let verdicts = [Verdict::Accepted, Verdict::Disputed, Verdict::Rejected];
+    let in_order = verdicts
+        .into_iter()
+        .flat_map(|verdict| facts::of(report, verdict));
+    let entry = |(number, finding): (usize, &ReviewedFinding)| {
+        let binds = if facts::fails(report, finding) {
+            " binds"
+        } else {
+            ""
+        };
+        let verdict = match finding.verdict {
+            Verdict::Accepted => String::new(),
+            other => format!(" <small>{other}</small>"),
+        };
+        format!(
+            "<li class=\"finding-link {}{binds}\"><a href=\"#finding-{number}\">{}</a>{verdict} \
+             <code>{}</code></li>\n",
+            finding.severity,
+            rich(&one_line(&finding.title, TITLE)),
+            text(&one_line(&finding.location.to_string(), NAME)),
+        )
+    };
+    let entries: String = (1..).zip(in_order).map(entry).collect();
+    format!(
+        "<details class=\"index\"><summary>{} at a glance</summary>\n<ul>\n{entries}</ul>\n</details>\n",
+        facts::count(report.findings.len(), "finding")
+    )
+}
 
 /// Returns who reviewed and what it took.
 pub(super) fn reviewers(report: &ReviewReport) -> String {

@@ -83,3 +83,18 @@ fn left_out_files_are_told_by_reason_and_no_reason_is_pushed_out() {
     assert!(text.contains("may hold credentials: .env.staging"));
     assert!(text.contains("    and 1 more\n"));
 }
+
+#[test]
+fn pages_with_many_findings_have_a_list_of_links() {
+    let page = printed(&many(8, |_| {}), ReviewFormat::Html);
+    assert!(page.contains("8 findings at a glance"));
+    assert_eq!(
+        page.matches("<li class=\"finding-link critical binds\">")
+            .count(),
+        8
+    );
+    for number in 1..=8 {
+        assert!(page.contains(&format!("<a href=\"#finding-{number}\">")));
+        assert!(page.contains(&format!("id=\"finding-{number}\"")));
+    }
+}

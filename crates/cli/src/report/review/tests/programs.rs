@@ -144,6 +144,7 @@ fn pages_allow_their_own_style_and_nothing_else() {
     ] {
         assert!(!page.contains(foreign), "{foreign}");
     }
+    assert!(!page.contains("at a glance"), "five need no list");
     assert_eq!(page.matches("<details class=\"finding ").count(), 5);
     assert_eq!(page.matches(" binds\" id=\"finding-").count(), 1);
     assert_eq!(page.matches("<mark class=\"line\">").count(), 7);

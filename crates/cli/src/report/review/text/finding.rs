@@ -140,7 +140,7 @@ impl Page<'_> {
 fn carets(line: &CodeLine) -> (String, String) {
     let code = line.text.trim_start();
     let indent = line.text.width() - code.width();
-    (" ".repeat(indent), "^".repeat(code.width().min(72)))
+    (" ".repeat(indent), "^".repeat(code.width()))
 }
 
 fn reasons(finding: &ReviewedFinding) -> String {

@@ -5,11 +5,8 @@ use tribunal_core::review::report::{ReviewerState, ReviewerSummary};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::super::shown::{NAME, PROSE, one_line};
-use super::{Page, facts};
+use super::{NAMED, Page, facts};
 use crate::report::words;
-
-/// How many files are named that nobody saw.
-const NAMED: usize = 10;
 
 impl Page<'_> {
     /// Writes who reviewed and what it took.
