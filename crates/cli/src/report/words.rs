@@ -84,6 +84,22 @@ fn grouped(number: u64) -> String {
     text
 }
 
+/// Returns a number with its noun.
+pub(super) fn count(number: u32, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        n => format!("{n} {noun}s"),
+    }
+}
+
+/// Returns how many findings stand in the way of a PASS.
+pub(super) fn open_findings(open: u32) -> String {
+    match open {
+        1 => "1 finding binds".to_owned(),
+        n => format!("{n} findings bind"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,21 +128,5 @@ mod tests {
         ] {
             assert_eq!(grouped(number), text);
         }
-    }
-}
-
-/// Returns a number with its noun.
-pub(super) fn count(number: u32, noun: &str) -> String {
-    match number {
-        1 => format!("1 {noun}"),
-        n => format!("{n} {noun}s"),
-    }
-}
-
-/// Returns how many findings stand in the way of a PASS.
-pub(super) fn open_findings(open: u32) -> String {
-    match open {
-        1 => "1 finding binds".to_owned(),
-        n => format!("{n} findings bind"),
     }
 }
