@@ -1,6 +1,9 @@
 //! The JSON in the output of a tool: documents or lines, with prose between them.
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
+
+use crate::reply::strict::Strict;
 
 /// Output beyond this many bytes is not read.
 const MOST_BYTES: usize = 64 << 20;
@@ -72,22 +75,30 @@ impl Iterator for Documents<'_> {
                 self.at += rest.find('\n').unwrap_or(rest.len());
                 continue;
             }
-            let mut values = serde_json::Deserializer::from_str(rest).into_iter();
-            return match values.next()? {
-                Ok(value) => {
-                    self.at += values.byte_offset();
-                    self.after_value = true;
-                    Some(Ok(value))
-                }
+            let mut values = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
+            let length = match values.next()? {
+                Ok(_) => values.byte_offset(),
                 Err(error) if error.is_eof() => {
-                    self.give_up("the JSON of the output is cut off".to_owned())
+                    return self.give_up("the JSON of the output is cut off".to_owned());
                 }
-                Err(error) => {
-                    self.give_up(format!("the JSON of the output cannot be read: {error}"))
-                }
+                Err(error) => return self.give_up(unreadable(&error)),
+            };
+            let document = rest.get(..length).unwrap_or_default();
+            self.at += length;
+            self.after_value = true;
+            return match Strict::read(document) {
+                Ok(read) => match read.doubled.first() {
+                    None => Some(Ok(read.value)),
+                    Some(key) => self.give_up(format!("`{key}` stands there with two values")),
+                },
+                Err(error) => self.give_up(unreadable(&error)),
             };
         }
     }
+}
+
+fn unreadable(error: &serde_json::Error) -> String {
+    format!("the JSON of the output cannot be read: {error}")
 }
 
 /// Tells whether a line begins JSON rather than prose such as `[INFO] done`.
@@ -151,6 +162,8 @@ mod tests {
             assert!(said[0].contains("cannot be read"), "{said:?}");
         }
         assert!(shown(&"[".repeat(100_000)).is_empty());
+        let two = "{\"runs\": [{\"results\": [1]}], \"runs\": []}";
+        assert_eq!(shown(two), ["`runs` stands there with two values"]);
     }
 
     #[test]
