@@ -4,6 +4,7 @@
 //! So the evidence is a report that is whole and in a known format; only without one do the exit
 //! code and stderr tell what went wrong. Nothing is known here of what a report says.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -36,13 +37,25 @@ pub(super) const COST: Cost = Cost::Known(MicroUsd(0));
 /// Returns how to run the linter. It takes no prompt, so a prompt is a mistake of the asker.
 pub(super) fn plan(context: &Context<'_>) -> Result<Plan, AgentError> {
     if context.call.prompt.trim().is_empty() {
-        return Ok(Plan::default());
+        return Ok(Plan {
+            env: settings(context.spec.cli),
+            ..Plan::default()
+        });
     }
     let name = tool::name_of(&context.spec.argv);
     let message = format!(
         "`{name}` is a tool that reports by itself and takes no prompt; it takes part in reviews."
     );
     Err(AgentError::new(ErrorClass::BadRequest, message))
+}
+
+/// Returns the variables for a linter: without them Semgrep asks for a newer version of itself and
+/// waits, where there is no network, for more than half a minute.
+pub(super) fn settings(cli: Cli) -> BTreeMap<String, String> {
+    let quiet = [("SEMGREP_ENABLE_VERSION_CHECK", "0"), ("NO_COLOR", "1")];
+    let owned = quiet.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let is_linter = cli == Cli::Linter;
+    owned.into_iter().filter(|_| is_linter).collect()
 }
 
 /// Returns the file that holds the report, where that is not stdout.

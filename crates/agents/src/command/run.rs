@@ -66,7 +66,7 @@ pub(super) async fn version(agent: &CommandAgent, argv: &[String]) -> Result<Str
     let spec = &agent.spec;
     // A mark of its own: nobody looks for it, but that of an outer run would be wrong.
     let run = tribunal_core::ids::RunId::from_bits(0);
-    let variables = environment(&agent.own, spec, &Default::default(), &run);
+    let variables = environment(&agent.own, spec, &linter::settings(spec.cli), &run);
     make_home(agent, &Plan::default()).map_err(|error| home_error(&spec.home, &error))?;
     version::ask(argv, Path::new("/"), &variables).await
 }
