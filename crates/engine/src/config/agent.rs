@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tribunal_agents::spec::{Api, Cli};
-use tribunal_core::agent::{Access, Role};
+use tribunal_agents::spec::{Api, Cli, family_of_tool};
+use tribunal_core::agent::{Access, Role, family_of};
 use tribunal_core::ids::{AgentName, CaseId};
 
 use super::command::{CommandLine, one_or_many, one_or_many_schema};
@@ -23,7 +23,8 @@ pub struct AgentSettings {
     /// quotes, or a list; no shell is involved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<CommandLine>,
-    /// Model API to call, or whose output format the command speaks when both are given.
+    /// Model API to call, or whose output format the command speaks when both are given; `sarif`
+    /// is a linter that prints SARIF or JSON. `kind` is another name of this key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<Provider>,
     /// Model to ask for; the agent's own default when absent.
@@ -55,7 +56,7 @@ pub struct AgentSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
     /// Whose login a program uses: `isolated` gives it a home directory of its own, `user` lets it
-    /// use yours, as subscriptions need.
+    /// use yours, as subscriptions need. Linters use yours unless told otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub login: Option<LoginChoice>,
     /// Where the model API is, when not at the vendor's own address.
@@ -194,6 +195,24 @@ impl AgentSettings {
         })
     }
 
+    /// Tells whether the agent is a linter or another tool that reports by itself: it takes no
+    /// prompt, and its reply is for `tribunal_core::reply::read_tool_output`.
+    #[must_use]
+    pub fn is_tool(&self) -> bool {
+        self.provider() == Some(Provider::Sarif)
+    }
+
+    /// Returns the family of the agent: the configured one, else that of its tool or model.
+    #[must_use]
+    pub fn family(&self) -> String {
+        let provider = self.provider().map_or("-", Provider::as_str);
+        let derived = || match &self.command {
+            Some(command) if self.is_tool() => family_of_tool(command.argv()),
+            _ => family_of(provider, self.model.as_deref()),
+        };
+        self.family.clone().unwrap_or_else(derived)
+    }
+
     /// Returns how the agent is reached; nothing when neither a command nor a provider is named.
     #[must_use]
     pub fn provider(&self) -> Option<Provider> {
@@ -231,6 +250,9 @@ pub enum Provider {
     Opencode,
     /// Any other program: prompt on stdin, answer on stdout.
     Custom,
+    /// A linter or another tool that reports in SARIF or JSON; `linter` is another name of it.
+    #[serde(alias = "linter")]
+    Sarif,
 }
 
 /// The ways in which a provider is reached.
@@ -248,7 +270,7 @@ pub enum Reach {
 
 impl Provider {
     /// All providers.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Anthropic,
         Self::OpenaiResponses,
         Self::OpenaiChat,
@@ -260,6 +282,7 @@ impl Provider {
         Self::Gemini,
         Self::Opencode,
         Self::Custom,
+        Self::Sarif,
     ];
 
     /// Returns the name used in config and records.
@@ -288,6 +311,7 @@ impl Provider {
             Self::Gemini => Reach::Command(Cli::Gemini),
             Self::Opencode => Reach::Command(Cli::Opencode),
             Self::Custom => Reach::Command(Cli::Custom),
+            Self::Sarif => Reach::Command(Cli::Linter),
         }
     }
 
@@ -311,7 +335,7 @@ impl Provider {
             Self::Anthropic | Self::Claude => Some("ANTHROPIC_API_KEY"),
             Self::OpenaiResponses | Self::OpenaiChat | Self::Codex => Some("OPENAI_API_KEY"),
             Self::GeminiApi | Self::Gemini => Some("GEMINI_API_KEY"),
-            Self::Scripted | Self::Replay | Self::Opencode | Self::Custom => None,
+            Self::Scripted | Self::Replay | Self::Opencode | Self::Custom | Self::Sarif => None,
         }
     }
 }

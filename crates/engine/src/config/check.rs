@@ -84,6 +84,9 @@ fn check_agent(agent: &AgentSettings, places: Places<'_>) -> Result<(), ConfigEr
         );
     }
     check_reach(agent, places)?;
+    if agent.is_tool() {
+        check_tool(agent, places)?;
+    }
     check_names(agent, places)?;
     if let Some(url) = &agent.base_url {
         check_url(url, &["agents", name, "base_url"], places)?;
@@ -123,8 +126,8 @@ fn check_reach(agent: &AgentSettings, places: Places<'_>) -> Result<(), ConfigEr
             Some("keep one of them"),
         );
     }
-    if agent.command.is_none() && provider == Provider::Custom {
-        let message = format!("the agent `{name}` is `custom` but has no `command`");
+    if agent.command.is_none() && matches!(provider, Provider::Custom | Provider::Sarif) {
+        let message = format!("the agent `{name}` is `{word}` but has no `command`");
         return places.error(
             &["agents", name, "provider"],
             message,
@@ -148,6 +151,32 @@ fn check_reach(agent: &AgentSettings, places: Places<'_>) -> Result<(), ConfigEr
         if reach != of && given {
             let message = format!("`agents.{name}.{key}` is only for `provider: {of_word}`");
             return places.error(&["agents", name, key], message, Some("remove one of them"));
+        }
+    }
+    Ok(())
+}
+
+/// A tool reports what it finds, and nothing can be said to it.
+fn check_tool(agent: &AgentSettings, places: Places<'_>) -> Result<(), ConfigError> {
+    let name = agent.name.as_str();
+    if agent.role != [Role::Reviewer] {
+        let message = format!("the agent `{name}` is a linter and can only be a `reviewer`");
+        let hint = "write `role: reviewer`";
+        return places.error(&["agents", name, "role"], message, Some(hint));
+    }
+    let meaningless = [
+        ("model", agent.model.is_some()),
+        ("instructions", agent.instructions.is_some()),
+        ("base_url", agent.base_url.is_some()),
+        ("api_key_env", agent.api_key_env.is_some()),
+        ("temperature", agent.temperature.is_some()),
+        ("max_output_tokens", agent.max_output_tokens.is_some()),
+        ("price", agent.price.is_some()),
+    ];
+    for (key, given) in meaningless {
+        if given {
+            let message = format!("`agents.{name}.{key}` means nothing to a linter");
+            return places.error(&["agents", name, key], message, Some("remove it"));
         }
     }
     Ok(())
@@ -303,7 +332,7 @@ fn check_arbiter(settings: &Settings, places: Places<'_>) -> Result<(), ConfigEr
     let needs_more = |provider: &Provider| {
         matches!(
             provider,
-            Provider::Scripted | Provider::Replay | Provider::Custom
+            Provider::Scripted | Provider::Replay | Provider::Custom | Provider::Sarif
         )
     };
     if let Some(provider) = arbiter.provider.filter(needs_more) {

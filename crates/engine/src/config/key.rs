@@ -39,7 +39,7 @@ impl Key {
                     snake_case(part)
                 });
             }
-            return Ok(Self(path));
+            return Ok(Self(path).with_proper_names());
         }
         Ok(Self(text.split('.').map(snake_case).collect()))
     }
@@ -59,7 +59,18 @@ impl Key {
         if let (["agents", _, "env", ..], Some(last)) = (&as_strs(&path)[..], parts.get(3)) {
             (*last).clone_into(&mut path[3]);
         }
-        Self(path)
+        Self(path).with_proper_names()
+    }
+
+    /// Returns the key without the other name of an agent's provider.
+    fn with_proper_names(mut self) -> Self {
+        if let [agents, _, key] = self.0.as_mut_slice()
+            && agents == "agents"
+            && key == "kind"
+        {
+            "provider".clone_into(key);
+        }
+        self
     }
 
     /// Returns the parts of the key.

@@ -118,7 +118,8 @@ fn index_agents(agents: &mut Node) -> Result<(), ConfigError> {
         }
     };
     let mut by_name = Map::with_capacity(items.len());
-    for item in items {
+    for mut item in items {
+        rename_kind(&mut item)?;
         let (name, mark) = name_of(&item)?;
         if let Some(first) = by_name.iter().find(|entry| entry.key == name) {
             let line = first.mark.line;
@@ -132,6 +133,22 @@ fn index_agents(agents: &mut Node) -> Result<(), ConfigError> {
         });
     }
     agents.kind = Kind::Map(by_name);
+    Ok(())
+}
+
+/// Brings `kind` to its proper name, so that all rules about providers hold for it.
+fn rename_kind(agent: &mut Node) -> Result<(), ConfigError> {
+    let both = agent.get("kind").is_some() && agent.get("provider").is_some();
+    if let Kind::Map(entries) = &mut agent.kind {
+        for entry in entries.iter_mut().filter(|entry| entry.key == "kind") {
+            if both {
+                let message = "`kind` and `provider` are two names of one key";
+                let hint = "keep one of them".to_owned();
+                return Err(entry.mark.error(message, Some(hint)));
+            }
+            "provider".clone_into(&mut entry.key);
+        }
+    }
     Ok(())
 }
 

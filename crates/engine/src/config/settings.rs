@@ -57,10 +57,16 @@ impl Settings {
     #[must_use]
     pub fn limits_for(&self, agent: &AgentSettings) -> Limits {
         let (own, common) = (&agent.limits, &self.limits);
+        let wall = own.wall.unwrap_or(common.wall);
+        // Most linters say nothing until they are done, so silence means nothing.
+        let (first_byte, idle) = match agent.is_tool() {
+            true => (wall, wall),
+            false => (common.first_byte, common.idle),
+        };
         Limits {
-            first_byte: own.first_byte.unwrap_or(common.first_byte).0,
-            idle: own.idle.unwrap_or(common.idle).0,
-            wall: own.wall.unwrap_or(common.wall).0,
+            first_byte: own.first_byte.unwrap_or(first_byte).0,
+            idle: own.idle.unwrap_or(idle).0,
+            wall: wall.0,
             after_result: own.after_result.unwrap_or(common.after_result).0,
             output_bytes: own.output.unwrap_or(common.output).0,
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use thiserror::Error;
-use tribunal_agents::spec::{AgentSpec, Backend, CommandSpec, HttpSpec, Login, Recording};
+use tribunal_agents::spec::{AgentSpec, Backend, Cli, CommandSpec, HttpSpec, Login, Recording};
 use tribunal_core::ids::{AgentName, CaseId};
 use tribunal_core::money::Price;
 use tribunal_core::secret::Secret;
@@ -75,7 +75,7 @@ impl AgentSettings {
                     argv,
                     env: self.env.clone(),
                     pass_env: self.pass_env.clone(),
-                    login: self.login.unwrap_or_default().into(),
+                    login: self.login_as(cli).into(),
                     home: context.homes.join(self.name.as_str()),
                     base_url: self.base_url.clone(),
                     api_key: self.key(provider, context)?,
@@ -112,6 +112,17 @@ impl AgentSettings {
             model: self.model.clone(),
             family: self.family.clone(),
         })
+    }
+
+    /// Returns whose login the program uses. A linter finds its toolchain in the user's home.
+    fn login_as(&self, cli: Cli) -> LoginChoice {
+        let usual = match cli {
+            Cli::Linter => LoginChoice::User,
+            Cli::Claude | Cli::Codex | Cli::Gemini | Cli::Opencode | Cli::Custom => {
+                LoginChoice::Isolated
+            }
+        };
+        self.login.unwrap_or(usual)
     }
 
     /// Returns what the model charges, if the config says.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tribunal_agents::spec::Cli;
 
 use super::Project;
 use super::error::ConfigError;
@@ -47,13 +48,14 @@ fn shown(node: &Node) -> String {
     }
 }
 
-/// A provider that is a program starts that program as a command would.
+/// A provider that is a program starts that program as a command would, and a linter runs with
+/// the user's login.
 fn starts_program(node: &Node) -> bool {
     let word = shown(node);
-    let programs = tribunal_agents::spec::Cli::KNOWN;
+    let programs = Cli::KNOWN.map(Cli::as_str).into_iter();
     programs
-        .iter()
-        .any(|cli| cli.as_str().eq_ignore_ascii_case(&word))
+        .chain([Cli::Linter.as_str(), "linter"])
+        .any(|program| program.eq_ignore_ascii_case(&word))
 }
 
 /// Tells whether a path leads out of `root`, also through links.

@@ -386,3 +386,29 @@ fn variables_and_flags_are_named_as_the_place() {
         "--set retry.attempst: in `retry`, there is no key `attempst`; did you mean `attempts`?"
     );
 }
+
+#[test]
+fn what_means_nothing_to_a_linter_is_refused() {
+    let agent = |keys: &str| format!("agents:\n- {{name: lint, kind: sarif, {keys}}}\n");
+    refuses(
+        agent("role: reviewer"),
+        "2:22: the agent `lint` is `sarif` but has no `command`; name the program to start",
+    );
+    refuses(
+        agent("command: ruff, role: [reviewer, coder]"),
+        "2:50: the agent `lint` is a linter and can only be a `reviewer`; write `role: reviewer`",
+    );
+    refuses(
+        agent("command: ruff, role: reviewer, model: m"),
+        "2:67: `agents.lint.model` means nothing to a linter; remove it",
+    );
+    refuses(
+        agent("provider: custom, command: ruff, role: reviewer"),
+        "2:16: `kind` and `provider` are two names of one key; keep one of them",
+    );
+    refuses(
+        "arbiter: {provider: sarif}\n",
+        "1:21: `arbiter.provider` cannot be `sarif`, which needs more than a name; \
+         define an agent with `role: arbiter` and name it with `arbiter.agent`",
+    );
+}

@@ -174,3 +174,60 @@ fn scripted_and_replaying_agents_need_their_sources() {
         .insert(ann.case.clone().unwrap(), Vec::new());
     assert!(ann.to_spec(&context).is_ok());
 }
+
+#[test]
+fn linters_are_reviewers_with_the_users_login_and_the_family_of_their_tool() {
+    let text = "agents:
+- {name: clippy, kind: sarif, command: cargo clippy --message-format=json, role: reviewer}
+- {name: eslint, provider: linter, command: [npx, eslint, -f, json, .], role: reviewer,
+   login: isolated, limits: {wall: 2m, idle: 5s}, family: ours}
+- {name: ann, command: claude, role: reviewer}
+";
+    let settings = World::new().project(text).loaded().settings;
+    let [clippy, eslint, ann] = settings.agents.as_slice() else {
+        panic!("three agents");
+    };
+    assert!(clippy.is_tool() && eslint.is_tool() && !ann.is_tool());
+    assert_eq!(clippy.provider().unwrap().as_str(), "sarif");
+    let families = [clippy, eslint, ann].map(|agent| agent.family());
+    assert_eq!(families, ["tool:clippy", "ours", "anthropic"]);
+    let command = |agent: &tribunal_engine::config::AgentSettings| {
+        let spec = agent.to_spec(&SpecContext::default()).unwrap();
+        let Backend::Command(command) = spec.backend else {
+            panic!("a command")
+        };
+        command
+    };
+    assert_eq!(command(clippy).cli, Cli::Linter);
+    assert_eq!(command(clippy).login, Login::User);
+    assert_eq!(
+        command(clippy).argv,
+        ["cargo", "clippy", "--message-format=json"]
+    );
+    assert_eq!(command(eslint).login, Login::Isolated);
+    // Silence means nothing to a linter, unless the config says so.
+    let limits = settings.limits_for(clippy);
+    assert_eq!((limits.first_byte, limits.idle), (limits.wall, limits.wall));
+    let limits = settings.limits_for(eslint);
+    assert_eq!(limits.first_byte, Duration::from_secs(120));
+    assert_eq!(limits.idle, Duration::from_secs(5));
+    assert_eq!(settings.limits_for(ann).idle, Duration::from_secs(300));
+}
+
+#[test]
+fn the_other_name_of_the_provider_works_in_every_layer() {
+    let user = "agents: [{name: lint, provider: custom, command: lint, role: reviewer}]\n";
+    let tool = |world: &World| world.loaded().settings.agents[0].is_tool();
+    assert!(!tool(&World::new().user(user)));
+    assert!(tool(
+        &World::new()
+            .user(user)
+            .project("agents: [{name: lint, kind: sarif}]\n")
+    ));
+    assert!(tool(
+        &World::new()
+            .user(user)
+            .env("TRIBUNAL_AGENTS__LINT__KIND", "sarif")
+    ));
+    assert!(tool(&World::new().user(user).set("agents.lint.kind=sarif")));
+}

@@ -54,6 +54,8 @@ fn what_runs_or_sends_needs_trust_and_what_tunes_does_not() {
     for sensitive in [
         agent("command: claude"),
         agent("provider: claude"),
+        agent("kind: claude"),
+        "agents: [{name: lint, role: reviewer, kind: sarif, command: cargo clippy}]\n".to_owned(),
         agent("provider: anthropic, base_url: http://evil"),
         agent("provider: anthropic, api_key_env: AWS_SECRET"),
         agent("provider: anthropic, env: {LD_PRELOAD: x}"),
@@ -153,4 +155,17 @@ fn an_agent_that_the_user_connects_is_trusted() {
     editor.add_agent(&super::edit::agent("ann")).unwrap();
     assert!(untrusted(&world).is_none());
     assert_eq!(world.loaded().settings.agents.len(), 1);
+}
+
+#[test]
+fn a_project_may_not_turn_a_program_of_the_user_into_a_linter() {
+    // A linter runs with the user's login, which the project may not choose either.
+    for key in ["kind: sarif", "provider: linter"] {
+        let world = World::new()
+            .user("agents: [{name: ann, role: reviewer, command: my-agent}]\n")
+            .project(format!("agents: [{{name: ann, {key}}}]\n"))
+            .trust_required();
+        let wanted = untrusted(&world).unwrap();
+        assert_eq!(wanted.sensitive[0].0, "agents.ann.provider", "{key}");
+    }
 }
