@@ -209,10 +209,14 @@ pub(crate) fn show(
     report: &ReviewReport,
     presentation: &Presentation,
 ) -> Result<(), CliError> {
+    let kept = Options {
+        details: presentation.verbose,
+        ..Options::default()
+    };
     for save in &presentation.save {
         let text = match save.form {
-            Form::Report(format) => render(report, format, &Options::default()),
-            Form::GithubReview => format!("{:#}\n", review_json(report)),
+            Form::Report(format) => render(report, format, &kept),
+            Form::GithubReview => review_json(report),
         };
         let path = invocation.path(&save.file);
         write_shared(&path, text.as_bytes()).map_err(|error| {

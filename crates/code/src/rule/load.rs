@@ -9,10 +9,14 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::Serialize;
 use thiserror::Error;
 use tribunal_core::finding::{Category, Label};
+use tribunal_core::scale::Confidence;
 use tribunal_core::text::truncate_chars;
 
 use super::meta::{Domain, Metadata, RuleInfo, Scope};
 use crate::language::{Grammar, Language};
+
+/// How far a project's own rule is trusted at least.
+const STATED: i32 = 90;
 
 /// The largest rule file that is read, in bytes.
 const MAX_FILE: usize = 1 << 20;
@@ -227,7 +231,13 @@ impl ReadRule {
             suggestion: self.metadata.suggestion.clone().unwrap_or_default(),
             label,
             category,
-            confidence: self.metadata.confidence(),
+            confidence: match domain {
+                // A project that states a rule means it, with examples or without.
+                Domain::Project => self.metadata.confidence().max(Confidence::clamped(STATED)),
+                Domain::Security | Domain::Correctness | Domain::Tests => {
+                    self.metadata.confidence()
+                }
+            },
             doubt: self
                 .metadata
                 .doubt

@@ -220,7 +220,7 @@ impl Parts<'_> {
             confidence: group.confidence,
             agreement: group.agreement,
             location: lead.location.clone(),
-            in_diff: file.is_some_and(|file| is_in_hunk(file, lead.location.line)),
+            in_diff: file.is_some_and(|file| is_in_hunk(file, lead.location.lines())),
             title: lead.title.clone(),
             description,
             suggestion: member(group.suggested_by).suggestion.clone(),
@@ -372,11 +372,14 @@ fn fixed(finding: &TrackedFinding) -> Option<FixedFinding> {
     })
 }
 
-fn is_in_hunk(file: &ChangedFile, line: Option<u32>) -> bool {
-    let Some(line) = line else { return false };
+/// Tells whether all of these lines lie in one hunk, so that a comment can be put there.
+fn is_in_hunk(file: &ChangedFile, lines: Option<(u32, u32)>) -> bool {
+    let Some((first, last)) = lines else {
+        return false;
+    };
     file.diff.hunks.iter().any(|hunk| {
         let end = hunk.new_start.saturating_add(hunk.new_count);
-        (hunk.new_start..end).contains(&line)
+        (hunk.new_start..end).contains(&first) && (hunk.new_start..end).contains(&last)
     })
 }
 
