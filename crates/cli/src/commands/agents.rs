@@ -1,7 +1,7 @@
 //! `tribunal agents`.
 
 use serde_json::json;
-use tribunal_core::agent::{Access, Role, family_of};
+use tribunal_core::agent::{Access, Role};
 use tribunal_core::text::for_terminal;
 use tribunal_engine::config::{AgentSettings, Roster, SCRIPTED};
 use tribunal_store::ParkedProvider;
@@ -78,7 +78,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
             agent.name.to_string(),
             provider_of(agent).to_owned(),
             word(agent.model.as_deref().unwrap_or("-")),
-            word(&family(agent)),
+            word(&agent.family()),
             roles(agent),
             if agent.domain.is_empty() {
                 "-".to_owned()
@@ -97,11 +97,6 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
 
 fn provider_of(agent: &AgentSettings) -> &'static str {
     agent.provider().map_or("-", |provider| provider.as_str())
-}
-
-fn family(agent: &AgentSettings) -> String {
-    let derived = || family_of(provider_of(agent), agent.model.as_deref());
-    agent.family.clone().unwrap_or_else(derived)
 }
 
 fn roles(agent: &AgentSettings) -> String {
@@ -131,7 +126,7 @@ fn agent_json(agent: &AgentSettings, parked: &[ParkedProvider]) -> serde_json::V
         "name": agent.name,
         "provider": provider_of(agent),
         "model": agent.model,
-        "family": family(agent),
+        "family": agent.family(),
         "roles": agent.role,
         "domain": agent.domain,
         "when_to_use": agent.when_to_use,

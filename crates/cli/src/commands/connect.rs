@@ -140,6 +140,6 @@ fn provider_named(name: &str) -> Option<Provider> {
     }
     let known = Provider::ALL
         .into_iter()
-        .filter(|provider| *provider != Provider::Custom);
+        .filter(|provider| !matches!(provider, Provider::Custom | Provider::Sarif));
     known.into_iter().find(|provider| provider.as_str() == name)
 }

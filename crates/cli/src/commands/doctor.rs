@@ -117,7 +117,11 @@ async fn check_agents(invocation: &Invocation, args: &Args) -> Result<Vec<Findin
     let engine = invocation.engine_with(&once).await?;
     let mut findings = Vec::new();
     for name in names {
-        findings.push(check_agent(&engine, &name, args.ping).await);
+        // A linter has no answer to a prompt; that it tells its version is all there is to ask.
+        let is_tool = roster
+            .get(name.as_str())
+            .is_some_and(tribunal_engine::config::AgentSettings::is_tool);
+        findings.push(check_agent(&engine, &name, args.ping && !is_tool).await);
     }
     engine.close().await;
     Ok(findings)

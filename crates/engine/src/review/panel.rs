@@ -100,7 +100,7 @@ fn member(engine: &Engine, agent: &AgentSettings) -> Result<Member, CaseError> {
         name: agent.name.clone(),
         family: seat.agent.profile().family.clone(),
         domains: agent.domain.clone(),
-        is_tool: false,
+        is_tool: agent.is_tool(),
     })
 }
 
