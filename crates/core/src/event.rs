@@ -10,8 +10,10 @@ use crate::agent::{Access, ErrorClass, Role};
 use crate::case::{CaseKind, Outcome, Pause};
 use crate::ids::{AgentName, CaseId, EffectKey, RunId, StepKey};
 use crate::money::{Cost, Usage};
+use crate::reply::Side;
 use crate::review::gate::Gate;
 use crate::review::history::TrackedFinding;
+use crate::scale::Severity;
 use crate::time::Timestamp;
 
 /// One fact about a case.
@@ -200,6 +202,48 @@ pub enum EventKind {
         reviewer: String,
         /// What happened, in one sentence.
         why: String,
+    },
+    /// A round of the debate began: reviewers are asked about findings that are contested.
+    RoundOpened {
+        /// Which round: 2 is examination, 3 is defence.
+        round: u8,
+        /// How many findings it is about.
+        findings: u32,
+        /// Names of those who are asked.
+        reviewers: Vec<String>,
+    },
+    /// A reviewer's answer in a round of the debate was read.
+    DebaterHeard {
+        /// Which round.
+        round: u8,
+        /// Who.
+        reviewer: String,
+        /// How many findings it was asked about.
+        asked: u32,
+        /// What it says, such as two `agree` and one `concede`, with the count of each word.
+        said: std::collections::BTreeMap<String, u32>,
+        /// What of the answer could not be used.
+        problems: Vec<String>,
+    },
+    /// From a reviewer came no usable answer in a round of the debate: it abstains.
+    DebaterMissed {
+        /// Which round.
+        round: u8,
+        /// Who.
+        reviewer: String,
+        /// What happened, in one sentence.
+        why: String,
+    },
+    /// A judge weighed the evidence about a finding that stayed contested.
+    EvidenceWeighed {
+        /// Who.
+        judge: String,
+        /// The finding in one line.
+        finding: String,
+        /// Which side has the better evidence.
+        side: Side,
+        /// The severity that it bears out, where that was the question.
+        severity: Option<Severity>,
     },
     /// The findings of a review were settled and its gate decided.
     ReviewSettled {

@@ -4,9 +4,16 @@
 //! [`crate::reply`]. What is filled in is never scanned for placeholders, so that text under
 //! review cannot become part of a question.
 
+mod rounds;
+
 use std::fmt::Write as _;
 
 use crate::finding::Label;
+
+pub use rounds::{
+    Round, RoundPrompt, ShownExamination, ShownFinding, ShownReport, WeighPrompt, WeighQuestion,
+    json_lines,
+};
 
 /// A question as it is shipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +41,10 @@ macro_rules! templates {
 
 templates! {
     FIND = "reviewer/find", "Round 1: a reviewer reports what is wrong with a change";
+    EXAMINE = "reviewer/examine", "Round 2: a reviewer examines the findings of others";
+    DEFEND = "reviewer/defend", "Round 3: a reviewer answers what others say about its findings";
     AGAIN = "reviewer/again", "A reviewer whose answer could not be read is asked once more";
+    WEIGH = "judge/weigh", "A judge weighs the evidence about a finding that stays contested";
 }
 
 /// Fills a template. Every placeholder must have its value.

@@ -1,6 +1,8 @@
 //! The rounds after the first: how reviewers examine each other's findings and defend their own.
 
+pub mod contest;
 pub mod coverage;
+pub mod evidence;
 pub mod gate;
 pub mod history;
 pub mod report;

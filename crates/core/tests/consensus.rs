@@ -20,6 +20,11 @@ fn conflict() {
 }
 
 #[test]
+fn judgements() {
+    check(include_str!("cases/judgement.md"));
+}
+
+#[test]
 fn single_voices_and_scrutiny() {
     check(include_str!("cases/unique.md"));
 }

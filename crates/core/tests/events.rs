@@ -7,6 +7,7 @@ use tribunal_core::event::{Event, EventKind, RunResult};
 use tribunal_core::finding::{Category, Location};
 use tribunal_core::ids::{AgentName, CaseId, EffectKey, RunId, StepKey};
 use tribunal_core::money::{Cost, MicroUsd, Usage};
+use tribunal_core::reply::Side;
 use tribunal_core::review::gate::Gate;
 use tribunal_core::review::history::TrackedFinding;
 use tribunal_core::review::report::Standing;
@@ -218,6 +219,41 @@ fn examples() -> Vec<(EventKind, serde_json::Value)> {
             json!({"type": "reviewer_missed", "reviewer": "bob", "why": "no answer"}),
         ),
         (
+            EventKind::RoundOpened {
+                round: 2,
+                findings: 3,
+                reviewers: vec!["ann".into()],
+            },
+            json!({"type": "round_opened", "round": 2, "findings": 3, "reviewers": ["ann"]}),
+        ),
+        (
+            EventKind::DebaterHeard {
+                round: 2,
+                reviewer: "ann".into(),
+                asked: 3,
+                said: [("agree".to_owned(), 2)].into(),
+                problems: vec!["responses[2].action: it is no action".into()],
+            },
+            json!({"type": "debater_heard", "round": 2, "reviewer": "ann", "asked": 3, "said": {"agree": 2}, "problems": ["responses[2].action: it is no action"]}),
+        ),
+        (
+            EventKind::DebaterMissed {
+                round: 3,
+                reviewer: "bob".into(),
+                why: "no answer".into(),
+            },
+            json!({"type": "debater_missed", "round": 3, "reviewer": "bob", "why": "no answer"}),
+        ),
+        (
+            EventKind::EvidenceWeighed {
+                judge: "jim".into(),
+                finding: "wrong".into(),
+                side: Side::For,
+                severity: Some(Severity::Low),
+            },
+            json!({"type": "evidence_weighed", "judge": "jim", "finding": "wrong", "side": "for", "severity": "low"}),
+        ),
+        (
             EventKind::ReviewSettled {
                 accepted: 1,
                 disputed: 0,
@@ -299,11 +335,15 @@ fn every_kind_of_event_has_an_example() {
         EventKind::ReviewSettled { .. } => 17,
         EventKind::FindingsTracked { .. } => 18,
         EventKind::Noted { .. } => 19,
+        EventKind::RoundOpened { .. } => 20,
+        EventKind::DebaterHeard { .. } => 21,
+        EventKind::DebaterMissed { .. } => 22,
+        EventKind::EvidenceWeighed { .. } => 23,
     };
     let shown: std::collections::BTreeSet<_> =
         examples().iter().map(|(kind, _)| name(kind)).collect();
     assert_eq!(
         shown.into_iter().collect::<Vec<_>>(),
-        (0..20).collect::<Vec<_>>()
+        (0..24).collect::<Vec<_>>()
     );
 }

@@ -59,6 +59,9 @@ pub(crate) struct Args {
     /// How far reviewers debate: `contested`, 1, 2 or 3
     #[arg(long, value_name = "N")]
     rounds: Option<Rounds>,
+    /// Debate all findings, not only what is contested
+    #[arg(long)]
+    all: bool,
     /// Fail on findings of this severity and above: low, medium, high or critical
     #[arg(long, value_name = "LEVEL")]
     fail_on: Option<Severity>,
@@ -244,6 +247,7 @@ fn wish(invocation: &Invocation, args: Args) -> Result<ReviewWish, CliError> {
         reviewers: args.reviewers,
         with: args.with.iter().map(|file| invocation.path(file)).collect(),
         rounds: args.rounds,
+        debate_all: args.all,
         fail_on: args.fail_on,
         new_only: args.new_only,
     })

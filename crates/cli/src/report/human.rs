@@ -190,6 +190,35 @@ impl<W: Write + Send> Lines<W> {
                 format!("{reviewer}: {found}{part}{}", problems.unwrap_or_default())
             }
             EventKind::ReviewerMissed { reviewer, why } => format!("{reviewer} is missing: {why}"),
+            EventKind::RoundOpened {
+                round,
+                findings,
+                reviewers,
+            } => {
+                let about = words::count(*findings, "finding");
+                format!("round {round}: {about}, put to {}", reviewers.join(", "))
+            }
+            EventKind::DebaterHeard {
+                round,
+                reviewer,
+                asked,
+                said,
+                problems,
+            } => heard_in_round(*round, reviewer, *asked, said, problems),
+            EventKind::DebaterMissed {
+                round,
+                reviewer,
+                why,
+            } => format!("{reviewer} abstains in round {round}: {why}"),
+            EventKind::EvidenceWeighed {
+                judge,
+                finding,
+                side,
+                severity,
+            } => {
+                let severity = severity.map_or_else(String::new, |level| format!(", {level}"));
+                format!("{judge} weighed the evidence: {side}{severity} ({finding})")
+            }
             EventKind::ReviewSettled {
                 accepted,
                 disputed,
@@ -231,6 +260,26 @@ impl<W: Write + Send> Reporter for Lines<W> {
             Stamps::Shown => writeln!(self.out, "{}  {sentence}", stamp(event.at)),
         };
     }
+}
+
+fn heard_in_round(
+    round: u8,
+    reviewer: &str,
+    asked: u32,
+    said: &BTreeMap<String, u32>,
+    problems: &[String],
+) -> String {
+    let words: Vec<String> = said
+        .iter()
+        .map(|(word, count)| format!("{count} {word}"))
+        .collect();
+    let words = match words.is_empty() {
+        true => "nothing".to_owned(),
+        false => words.join(", "),
+    };
+    let problems = problems.first().map(|first| format!("; unclear: {first}"));
+    let problems = problems.unwrap_or_default();
+    format!("{reviewer} in round {round}: {words} of {asked}{problems}")
 }
 
 fn until_text(until: Option<Timestamp>) -> String {

@@ -13,6 +13,7 @@ mod cases;
 mod config;
 mod consensus;
 mod debate;
+mod prompts;
 mod review;
 mod setup;
 mod trust;

@@ -5,7 +5,8 @@ use super::evidence::quality_of_reasoning;
 use super::outcome::{Agreement, Conflict, Kind, Note, Verdict};
 use super::terms::normalized_title;
 use super::trace::Step;
-use super::{agreement, unique};
+use super::{agreement, judgement, unique};
+use crate::reply::Side;
 use crate::review::Plea;
 
 /// Returns what the voices of a group contradict each other about, if they do.
@@ -38,6 +39,9 @@ pub(super) fn apply(draft: &mut Draft<'_>, about: Conflict) {
 }
 
 fn between_voices(draft: &mut Draft<'_>, about: Conflict) {
+    if judgement::between_voices(draft, about) {
+        return;
+    }
     let docket = draft.docket;
     let rules = &docket.policy.conflict;
     let quality = |voice: &Voice| docket.claim(voice.speaker).evidence.quality();
@@ -46,18 +50,8 @@ fn between_voices(draft: &mut Draft<'_>, about: Conflict) {
     sides.sort_by_key(|(quality, _)| std::cmp::Reverse(*quality));
     let (best, second) = (sides[0].0, sides[1].0);
     if best >= second.saturating_add(rules.clear_margin) {
-        let winner = sides[0].1;
-        let losers = sides[1..].iter();
-        let dissent = losers.map(|(_, voice)| docket.families[usize::from(voice.family)].clone());
-        draft.notes.push(Note::ConflictWon {
-            about,
-            dissent: dissent.collect(),
-        });
         draft.voices = sides.iter().map(|(_, voice)| *voice).collect();
-        draft.agreement = Agreement::Resolved;
-        draft.severity = draft.severity_of(winner.speaker);
-        draft.open_trace(Step::Winner, winner.speaker);
-        draft.trace.push(Step::ConflictWon, rules.winner);
+        award(draft, about, sides[0].1);
     } else if about == Conflict::RootCause && second >= rules.partly_right {
         draft.notes.push(Note::ConflictMerged(about));
         draft.agreement = Agreement::Resolved;
@@ -71,10 +65,34 @@ fn between_voices(draft: &mut Draft<'_>, about: Conflict) {
             .trace
             .push(Step::Average, standings.sum::<i32>() / voices);
     } else {
-        draft.severity = agreement::median(draft);
-        draft.open_trace(Step::Lowest, weakest(draft));
-        draft.dispute(Note::ConflictOpen(about));
+        leave_open(draft, Note::ConflictOpen(about));
     }
+}
+
+/// Lets one voice win: it stands in front, and the others are its dissent.
+pub(super) fn award(draft: &mut Draft<'_>, about: Conflict, winner: Voice) {
+    let docket = draft.docket;
+    draft.voices.retain(|voice| *voice != winner);
+    let dissent = draft.voices.iter();
+    let dissent = dissent.map(|voice| docket.families[usize::from(voice.family)].clone());
+    draft.notes.push(Note::ConflictWon {
+        about,
+        dissent: dissent.collect(),
+    });
+    draft.voices.insert(0, winner);
+    draft.agreement = Agreement::Resolved;
+    draft.severity = draft.severity_of(winner.speaker);
+    draft.open_trace(Step::Winner, winner.speaker);
+    draft
+        .trace
+        .push(Step::ConflictWon, docket.policy.conflict.winner);
+}
+
+/// Leaves a conflict between voices to a human, at the confidence of the weakest.
+pub(super) fn leave_open(draft: &mut Draft<'_>, why: Note) {
+    draft.severity = agreement::median(draft);
+    draft.open_trace(Step::Lowest, weakest(draft));
+    draft.dispute(why);
 }
 
 /// Weighs those who report a problem against those who say that there is none. Each further
@@ -100,7 +118,14 @@ fn about_validity(draft: &mut Draft<'_>) {
     });
     let contra = reasons.max().unwrap_or(0);
     let contra = contra.saturating_add(count(draft.hearing.opposed.len()));
-    let won = pro >= contra.saturating_add(rules.clear_margin);
+    let judged = judgement::on_validity(draft);
+    let (won, lost) = match judged {
+        Some(side) => (side == Side::For, side == Side::Against),
+        None => (
+            pro >= contra.saturating_add(rules.clear_margin),
+            contra >= pro.saturating_add(rules.clear_margin),
+        ),
+    };
 
     if draft.voices.len() > 1 {
         draft.severity = agreement::median(draft);
@@ -125,7 +150,7 @@ fn about_validity(draft: &mut Draft<'_>) {
             dissent,
         });
         draft.agreement = Agreement::Resolved;
-    } else if contra >= pro.saturating_add(rules.clear_margin) {
+    } else if lost {
         draft.dispute(Note::ConflictLost);
         draft.notes.push(Note::Dissent(dissent));
     } else {

@@ -2,7 +2,7 @@
 //!
 //! [`settle`] is a pure function of the findings, the later rounds and a [`Policy`]. The phases are
 //! modules in the order in which they run: normalize, group, agreement, conflict, unique,
-//! scrutiny, rounds, advisory, assemble. Every finding ends in exactly one list, and every
+//! scrutiny, rounds, advisory, assemble; `judgement` stands in for our own measure of evidence. Every finding ends in exactly one list, and every
 //! confidence carries the calculation that led to it. Nothing depends on the order of arrival.
 
 mod advisory;
@@ -14,6 +14,7 @@ mod conflict;
 mod draft;
 mod evidence;
 mod group;
+mod judgement;
 mod normalize;
 mod order;
 mod outcome;
@@ -35,6 +36,7 @@ use serde::{Deserialize, Serialize};
 
 pub use advisory::{Advisory, AdvisoryOutcome};
 pub use batch::{BatchError, BatchFinding, BatchLine, settle_line};
+pub use judgement::Judgement;
 pub use outcome::{Agreement, Conflict, Group, Kind, Note, Reviewer, Settlement, Verdict};
 pub use policy::{
     AdvisoryRules, AgreementRules, AppraisalRules, ConflictRules, CriticalRules, Defaults, Ladder,
@@ -66,6 +68,8 @@ pub struct Input {
     pub defenses: Vec<Defense>,
     /// What advisory databases say about security findings.
     pub advisories: Vec<Advisory>,
+    /// What judges made of contested findings.
+    pub judgements: Vec<Judgement>,
     /// Who reviewed, those without findings included. Reviewers of findings are added.
     pub panel: Vec<Reviewer>,
     /// Who was asked and did not answer.
@@ -95,6 +99,7 @@ fn settle_with(mut input: Input, policy: &Policy, record: Option<&Record>) -> Se
     let claims = normalize::claims(&findings, &readings, &families, policy, record);
     let debate = Debate::file(&claims, input.examinations, input.defenses, &mut problems);
     let advisories = file_advisories(&claims, input.advisories, &mut problems);
+    let judgements = judgement::file(&claims, input.judgements, &mut problems);
     let panel_families = count_families(&panel);
     let docket = Docket {
         policy,
@@ -103,6 +108,7 @@ fn settle_with(mut input: Input, policy: &Policy, record: Option<&Record>) -> Se
         panel_families,
         debate,
         advisories,
+        judgements,
     };
     let (members, closeness) = group(&docket.claims, policy);
     let groups = members.into_iter().zip(closeness);
@@ -151,7 +157,9 @@ fn decide(docket: &Docket<'_>, members: Vec<u32>, closeness: i32) -> Group {
         }
         None => unique::apply(&mut draft, None),
     }
-    scrutiny::apply(&mut draft);
+    if !judgement::in_place_of_scrutiny(&mut draft) {
+        scrutiny::apply(&mut draft);
+    }
     rounds::apply(&mut draft);
     advisory::apply(&mut draft);
     assemble::last_conditions(&mut draft);
@@ -166,6 +174,7 @@ struct Docket<'a> {
     panel_families: usize,
     debate: Debate,
     advisories: BTreeMap<u32, Vec<AdvisoryOutcome>>,
+    judgements: BTreeMap<u32, Judgement>,
 }
 
 impl<'a> Docket<'a> {

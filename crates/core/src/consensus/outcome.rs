@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::trace::Trace;
 use crate::finding::Finding;
+use crate::reply::Side;
 use crate::review::{Defense, Examination};
 use crate::scale::{Confidence, Severity};
 
@@ -196,6 +197,17 @@ pub enum Note {
     ConflictLost,
     /// The families that call it no problem while it stays open.
     Dissent(Vec<String>),
+    /// A judge weighed the evidence.
+    Judged {
+        /// Who.
+        judge: String,
+        /// Which side has the better evidence.
+        side: Side,
+        /// The severity that it bears out, where that was the question.
+        severity: Option<Severity>,
+        /// Why.
+        reason: String,
+    },
     /// Too few points for a claim that nobody else makes.
     TooFewPoints,
     /// Accepted although only one voice says so and its evidence is thin.

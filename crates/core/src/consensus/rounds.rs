@@ -367,11 +367,14 @@ impl<'a> Names<'a> {
         let found = self.ids.get(name).or_else(|| self.spoken.get(name));
         let mut found = found.cloned().unwrap_or_default();
         if let Some(author) = author {
-            let reported = |&index: &u32| {
-                let finding = &claims[index as usize].finding;
-                finding.reviewer == author || finding.family == author
-            };
-            found.retain(reported);
+            let by_name = |&index: &u32| claims[index as usize].finding.reviewer == author;
+            let by_family = |&index: &u32| claims[index as usize].finding.family == author;
+            // A name says more than a family: others of the family may use the same id.
+            if found.iter().any(by_name) {
+                found.retain(by_name);
+            } else {
+                found.retain(by_family);
+            }
         }
         found
     }

@@ -3,6 +3,7 @@
 //! Nothing is dropped in silence, nothing is repaired by guessing, and a number or a word outside
 //! of its scale is reported, never moved to the nearest one.
 
+mod debate;
 mod fields;
 mod find;
 mod json;
@@ -12,18 +13,21 @@ mod sarif;
 mod signed;
 mod strict;
 mod tags;
+mod weigh;
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use debate::{Statements, read_signed_defenses, read_signed_examinations};
 pub use find::{Author, Findings, findings_in_value, read_findings};
 pub use json::{ExtractError, extract_json};
 pub use linter::{read_tool_output, tool_of};
 pub use rounds::{Message, Messages, Signal, read_messages};
 pub use signed::read_signed_findings;
 pub(crate) use strict::Strict;
+pub use weigh::{Side, Weighing, read_signed_weighing};
 
 /// Something in an answer that could not be used as it stands.
 #[derive(

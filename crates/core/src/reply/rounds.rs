@@ -158,7 +158,11 @@ fn read_one(
     read.problems.extend(problems);
 }
 
-fn examination(fields: &mut Fields<'_>, stance: Stance, sender: &Author) -> Option<Examination> {
+pub(super) fn examination(
+    fields: &mut Fields<'_>,
+    stance: Stance,
+    sender: &Author,
+) -> Option<Examination> {
     let finding_id = named_finding(fields)?;
     let adjustment = adjustment(fields)?;
     let original = fields.text(&["original_model", "target_model"]);
@@ -182,7 +186,7 @@ fn examination(fields: &mut Fields<'_>, stance: Stance, sender: &Author) -> Opti
     })
 }
 
-fn defense(fields: &mut Fields<'_>, plea: Plea, sender: &Author) -> Option<Defense> {
+pub(super) fn defense(fields: &mut Fields<'_>, plea: Plea, sender: &Author) -> Option<Defense> {
     let finding_id = named_finding(fields)?;
     let adjustment = adjustment(fields)?;
     let unreadable = fields.problems.len();

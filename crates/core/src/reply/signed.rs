@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::Problem;
 use super::find::{Author, Findings, findings_in_value};
+use super::strict::Strict;
 use super::tags;
 
 /// Objects that cannot be read are skipped; after so many the text is given up.
@@ -41,6 +42,46 @@ pub fn read_signed_findings(
         }
         Some(_) => refused("two answers with the nonce contradict each other"),
         None => read_lines(text, nonce, author),
+    }
+}
+
+/// Returns the one complete JSON object that carries `nonce` from its opening to its end, or why
+/// there is none.
+pub(super) fn signed_object(
+    text: &str,
+    structured: Option<&Value>,
+    nonce: &str,
+) -> Result<Value, &'static str> {
+    let found = match structured.filter(|value| is_signed(value, nonce)) {
+        Some(value) => value.clone(),
+        None if text.len() > MOST_BYTES => return Err("the answer is longer than is read"),
+        None => {
+            let mut signed = spans(text).filter(|(value, _)| is_signed(value, nonce));
+            let Some((first, written)) = signed.next() else {
+                return Err(unsigned(text, nonce));
+            };
+            if signed.any(|(other, _)| other != first) {
+                return Err("two answers with the nonce contradict each other");
+            }
+            if Strict::read(written).map_or(true, |read| !read.doubled.is_empty()) {
+                return Err("a key stands twice in the answer with different values");
+            }
+            first
+        }
+    };
+    if found.get("end").and_then(Value::as_str) != Some(nonce) {
+        return Err("the answer has no end mark, so it may be cut off");
+    }
+    Ok(found)
+}
+
+fn unsigned(text: &str, nonce: &str) -> &'static str {
+    if text.trim().is_empty() {
+        "the answer is empty"
+    } else if text.contains(nonce) {
+        "the nonce stands in the answer, but not in a complete JSON object with `nonce` and `end`"
+    } else {
+        "the answer does not carry the nonce of the question"
     }
 }
 
@@ -107,6 +148,11 @@ fn refused(what: &str) -> Findings {
 
 /// Returns the complete JSON objects of a text, those inside others not included.
 fn objects(text: &str) -> impl Iterator<Item = Value> {
+    spans(text).map(|(value, _)| value)
+}
+
+/// Returns the same objects, each with the text in which it is written.
+fn spans(text: &str) -> impl Iterator<Item = (Value, &str)> {
     let mut at = 0;
     let mut attempts = 0;
     std::iter::from_fn(move || {
@@ -116,7 +162,7 @@ fn objects(text: &str) -> impl Iterator<Item = Value> {
                 serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
             if let Some(Ok(value)) = values.next() {
                 at = start + values.byte_offset();
-                return Some(value);
+                return Some((value, &text[start..at]));
             }
             attempts += 1;
             at = start + 1;

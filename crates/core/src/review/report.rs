@@ -1,16 +1,20 @@
 //! The report of a review: everything that a printer needs, and nothing that it must look up.
 
+mod rounds;
+
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use crate::agent::ErrorClass;
-use crate::consensus::{Agreement, Statistics, TraceLine, Verdict};
+use crate::consensus::{AdvisoryOutcome, Agreement, Statistics, TraceLine, Verdict};
 use crate::finding::{Category, Grounding, Label, Location};
 use crate::ids::CaseId;
 use crate::money::{Cost, Usage};
 use crate::review::coverage::Coverage;
 use crate::review::gate::{Gate, Obligation};
 use crate::scale::{Confidence, Severity};
+
+pub use rounds::{Action, Statement, Weighed};
 
 /// The name and version of the JSON form. It changes when a field changes its meaning or goes.
 pub const REVIEW_SCHEMA: &str = "tribunal.review.v1";
@@ -188,6 +192,15 @@ pub struct ReviewedFinding {
     pub voices: Vec<Voice>,
     /// Who thinks otherwise, and why.
     pub dissent: Vec<Dissent>,
+    /// What was said in rounds 2 and 3, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<Statement>,
+    /// What a judge made of it, where one was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judgement: Option<Weighed>,
+    /// What advisory databases say about it, where they were asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub advisories: Vec<AdvisoryOutcome>,
     /// How the confidence came about; the amounts add up to it.
     pub trace: Vec<TraceLine>,
     /// Why it was decided so, one sentence each.

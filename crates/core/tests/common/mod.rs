@@ -8,12 +8,15 @@
 //!
 //! Findings are called by the first letter of their reviewer and a number: `a1`, `a2`, `b1`.
 
+#![allow(dead_code, reason = "each binary uses a part of it")]
+
 use std::collections::BTreeMap;
 
 use tribunal_core::consensus::{
-    Advisory, AdvisoryOutcome, Group, Input, Kind, Reviewer, Settlement,
+    Advisory, AdvisoryOutcome, Group, Input, Judgement, Kind, Reviewer, Settlement,
 };
 use tribunal_core::finding::{Category, Finding, Grounding};
+use tribunal_core::reply::Side;
 use tribunal_core::review::{Defense, Examination, Plea, Stance};
 use tribunal_core::scale::{Adjustment, Confidence, Severity};
 
@@ -29,6 +32,7 @@ pub(crate) fn input(lines: &[&str]) -> Input {
                 .panel
                 .extend(words[1..].iter().map(|word| reviewer(word))),
             ("silent:", _) => input.silent.extend(words[1..].iter().cloned()),
+            ("judge", _) => input.judgements.push(judgement(&words)),
             ("osv", _) => input.advisories.push(advisory(&words)),
             (_, "agrees" | "partly" | "disagrees" | "sees") => {
                 input.examinations.push(examination(&words, &mut numbers));
@@ -217,6 +221,22 @@ fn advisory(words: &[String]) -> Advisory {
             "patched" => AdvisoryOutcome::Patched(name()),
             _ => AdvisoryOutcome::Unknown,
         },
+    }
+}
+
+fn judgement(words: &[String]) -> Judgement {
+    let severity = words[3].strip_prefix("severity=");
+    Judgement {
+        finding_id: words[2].clone(),
+        reviewer: None,
+        judge: "jim".to_owned(),
+        side: match words[1].as_str() {
+            "for" => Side::For,
+            "against" => Side::Against,
+            _ => Side::Balanced,
+        },
+        severity: severity.map(|level| level.parse().expect("a severity")),
+        reason: words.last().cloned().unwrap_or_default(),
     }
 }
 

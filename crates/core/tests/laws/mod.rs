@@ -3,8 +3,9 @@
 //! `properties.rs` tries them on the same reviews every time; `slow_properties.rs` on new ones.
 
 use proptest::prelude::*;
-use tribunal_core::consensus::{Input, Policy, Settlement, Verdict, settle};
+use tribunal_core::consensus::{Input, Judgement, Policy, Settlement, Verdict, settle};
 use tribunal_core::finding::{Category, Finding, Grounding, Location};
+use tribunal_core::reply::Side;
 use tribunal_core::review::{Defense, Examination, Plea, Stance};
 use tribunal_core::scale::{Adjustment, Confidence, Severity};
 
@@ -113,6 +114,33 @@ fn defense() -> impl Strategy<Value = Defense> {
         })
 }
 
+fn judgement() -> impl Strategy<Value = Judgement> {
+    let sides = [Side::For, Side::Against, Side::Balanced];
+    let severity = prop::option::of(prop::sample::select(Severity::ALL.to_vec()));
+    (
+        0..NAMES.len(),
+        0..7_u32,
+        prop::sample::select(sides.to_vec()),
+        severity,
+    )
+        .prop_map(|(who, number, side, severity)| Judgement {
+            finding_id: format!("f{number}"),
+            reviewer: Some(NAMES[who].to_owned()),
+            judge: "jim".to_owned(),
+            side,
+            severity,
+            reason: "a.rs:3".to_owned(),
+        })
+}
+
+/// Returns a review in which a judge weighed some of the findings.
+fn judged_review() -> impl Strategy<Value = Input> {
+    (review(), prop::collection::vec(judgement(), 0..8)).prop_map(|(input, judgements)| Input {
+        judgements,
+        ..input
+    })
+}
+
 fn review() -> impl Strategy<Value = Input> {
     review_of(0..24)
 }
@@ -157,28 +185,30 @@ proptest! {
 
     #[test]
     fn order_of_arrival_changes_nothing(
-        input in review(), policy in policy(), keys in prop::collection::vec(any::<u32>(), 24),
+        input in judged_review(), policy in policy(), keys in prop::collection::vec(any::<u32>(), 24),
     ) {
         let other = Input {
             findings: shuffled(input.findings.clone(), &keys),
             examinations: shuffled(input.examinations.clone(), &keys),
             defenses: shuffled(input.defenses.clone(), &keys),
+            judgements: shuffled(input.judgements.clone(), &keys),
             ..input.clone()
         };
         prop_assert_eq!(settle(input, &policy), settle(other, &policy));
     }
 
     #[test]
-    fn delivering_everything_twice_changes_nothing(input in review(), policy in policy()) {
+    fn delivering_everything_twice_changes_nothing(input in judged_review(), policy in policy()) {
         let mut twice = input.clone();
         twice.findings.extend(input.findings.clone());
         twice.examinations.extend(input.examinations.clone());
         twice.defenses.extend(input.defenses.clone());
+        twice.judgements.extend(input.judgements.clone());
         prop_assert_eq!(settle(input, &policy), settle(twice, &policy));
     }
 
     #[test]
-    fn every_finding_ends_in_exactly_one_list(input in review(), policy in policy()) {
+    fn every_finding_ends_in_exactly_one_list(input in judged_review(), policy in policy()) {
         let settlement = settle(input, &policy);
         let mut members: Vec<u32> = settlement.groups.iter().flat_map(|group| group.members.clone()).collect();
         members.sort_unstable();
@@ -199,7 +229,7 @@ proptest! {
     }
 
     #[test]
-    fn every_confidence_is_the_sum_of_its_trace(input in review(), policy in policy()) {
+    fn every_confidence_is_the_sum_of_its_trace(input in judged_review(), policy in policy()) {
         for group in settle(input, &policy).groups {
             prop_assert!(group.confidence.get() <= 100);
             prop_assert_eq!(group.trace.sum(), i32::from(group.confidence.get()));
@@ -246,7 +276,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_critical_is_rejected_unless_its_author_withdrew_it(input in review()) {
+    fn nothing_critical_is_rejected_unless_its_author_withdrew_it(input in judged_review()) {
         let withdrawn = !input.defenses.is_empty();
         let settlement = settle(input, &Policy::arena());
         let fallen = settlement.groups.iter().any(|group| {

@@ -91,6 +91,8 @@ pub struct ReviewSettings {
     pub policy: PolicyName,
     /// How far reviewers debate: `contested` findings, or 1, 2 or 3 rounds about all of them.
     pub rounds: Rounds,
+    /// Whether all findings are debated, not only what is contested.
+    pub debate_all: bool,
     /// Characters of code in one question; a larger change is put in parts.
     pub part_chars: u32,
     /// Files that are never reviewed, as patterns like those of `.gitignore`.
@@ -117,6 +119,7 @@ impl Default for ReviewSettings {
             builtin: Builtin::ALL.to_vec(),
             policy: PolicyName::Tribunal,
             rounds: Rounds::Contested,
+            debate_all: false,
             part_chars: 160_000,
             ignore: Vec::new(),
             may_skip: vec![Omission::LockFile, Omission::Generated, Omission::NotCode],
@@ -336,6 +339,8 @@ pub enum Recourse {
 pub struct JudgeSettings {
     /// Who rules when the judge is uncertain.
     pub escalate_to: EscalateTo,
+    /// Whether a judge also weighs the evidence about findings that stay contested in a review.
+    pub weigh: bool,
     /// How many judges are asked about one dispute.
     #[schemars(range(min = 1, max = 9))]
     pub panel: u32,
@@ -345,6 +350,7 @@ impl Default for JudgeSettings {
     fn default() -> Self {
         Self {
             escalate_to: EscalateTo::Human,
+            weigh: true,
             panel: 1,
         }
     }

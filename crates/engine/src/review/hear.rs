@@ -1,26 +1,21 @@
 //! Puts the change to every reviewer, in parallel and blind, and reads what comes back.
 
-use std::path::Path;
-
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use serde::{Deserialize, Serialize};
 use tribunal_agents::{AgentError, Reply};
-use tribunal_core::agent::{Access, ErrorClass, Role};
-use tribunal_core::case::Pause;
+use tribunal_core::agent::{ErrorClass, Role};
 use tribunal_core::event::EventKind;
 use tribunal_core::finding::{Finding, Source};
-use tribunal_core::ids::{AgentName, RunId, StepKey};
+use tribunal_core::ids::AgentName;
 use tribunal_core::prompt::{FindPrompt, ask_again};
 use tribunal_core::reply::{Author, Findings, Problem, read_signed_findings, read_tool_output};
 use tribunal_core::review::report::ReviewerState;
 use tribunal_core::text::truncate_chars;
 
+use super::ask::{Asking, Unanswered};
 use super::material::Part;
 use super::{ReviewRequest, nonce};
-use crate::Engine;
-use crate::call::Question;
-use crate::case::{Case, CaseError, Then};
+use crate::case::CaseError;
 use crate::change::Change;
 
 /// A part is halved at most so often for a model whose context is too small.
@@ -58,7 +53,7 @@ pub(crate) struct AgentMember {
 }
 
 impl AgentMember {
-    fn author(&self) -> Author {
+    pub(super) fn author(&self) -> Author {
         Author {
             reviewer: self.name.to_string(),
             family: self.family.clone(),
@@ -69,19 +64,10 @@ impl AgentMember {
 /// What all questions of a review share.
 #[derive(Clone, Copy)]
 pub(crate) struct Hearing<'a> {
-    pub(crate) engine: &'a Engine,
-    pub(crate) case: &'a Case,
+    pub(crate) asking: Asking<'a>,
     pub(crate) request: &'a ReviewRequest,
     /// The parts of the change.
     pub(crate) parts: &'a [Part],
-    /// Where agents work that look at files.
-    pub(crate) directory: &'a Path,
-}
-
-/// The recorded result of a step: which run answered. The answer lies in the run's files.
-#[derive(Debug, Serialize, Deserialize)]
-struct StepOutput {
-    run: RunId,
 }
 
 /// What came of one part.
@@ -127,7 +113,7 @@ impl Hearing<'_> {
             reviewer: heard.name.clone(),
             why: why.clone(),
         };
-        self.case.record([missed]).await
+        self.asking.case.record([missed]).await
     }
 
     async fn note_heard(self, member: &AgentMember, part: usize, parts: usize, found: &Findings) {
@@ -139,7 +125,7 @@ impl Hearing<'_> {
             findings: count(found.findings.len()),
             problems: found.problems.iter().map(ToString::to_string).collect(),
         };
-        self.case.note(heard).await;
+        self.asking.case.note(heard).await;
     }
 
     /// Lets a tool look at the checkout and reads its report.
@@ -153,7 +139,7 @@ impl Hearing<'_> {
         let key = format!("review {}", member.name);
         let answer = match self.ask(member, &key, String::new()).await? {
             Ok(reply) => {
-                let root = self.directory.to_string_lossy();
+                let root = self.asking.directory.to_string_lossy();
                 let output = reply.text.as_bytes();
                 let found = read_tool_output(output, Some(&root), &member.author());
                 PartAnswer::Read(tools_own(found, change))
@@ -248,49 +234,18 @@ impl Hearing<'_> {
         Ok(PartAnswer::Read(found))
     }
 
-    /// Puts one question as a durable step and returns the reply.
+    /// Puts one question and returns the reply.
     async fn ask(
         self,
         member: &AgentMember,
         key: &str,
         prompt: String,
     ) -> Result<Result<Reply, PartAnswer>, CaseError> {
-        let step = StepKey::new(key).map_err(|error| CaseError::Request(error.to_string()))?;
-        let question = Question {
-            agent: member.name.clone(),
-            role: Role::Reviewer,
-            prompt,
-            system: None,
-            schema: None,
-            access: Access::ReadOnly,
-            directory: self.directory.to_owned(),
-        };
-        let mut failure = None;
-        let work = async {
-            match self.engine.put(self.case, &step, &question).await? {
-                Ok(answer) => Ok(Some(StepOutput { run: answer.run })),
-                Err(error) => {
-                    failure = Some(error);
-                    Ok(None)
-                }
-            }
-        };
-        match self.case.step_if_answered(&step, Then::GoOn, work).await {
-            Ok(Some(output)) => Ok(Ok(self.engine.reply_of(&output.run)?)),
-            Ok(None) => {
-                let unknown = || AgentError::new(ErrorClass::Crash, "no answer came");
-                Ok(Err(PartAnswer::Failed(failure.unwrap_or_else(unknown))))
-            }
-            // One provider that waits does not hold up the others.
-            Err(CaseError::Parked {
-                why: Pause::Provider { provider, class },
-                ..
-            }) => {
-                let text = format!("{provider} cannot answer now ({class})");
-                Ok(Err(PartAnswer::Parked(text)))
-            }
-            Err(error) => Err(error),
-        }
+        let asked = self.asking.ask(&member.name, Role::Reviewer, key, prompt);
+        Ok(asked.await?.map_err(|unanswered| match unanswered {
+            Unanswered::Failed(error) => PartAnswer::Failed(error),
+            Unanswered::Parked(why) => PartAnswer::Parked(why),
+        }))
     }
 }
 

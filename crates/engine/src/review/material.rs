@@ -113,7 +113,7 @@ fn pieces_of(file: &ChangedFile, limit: usize) -> Vec<Piece> {
     pieces.into_iter().map(piece).collect()
 }
 
-fn heading(file: &ChangedFile) -> String {
+pub(super) fn heading(file: &ChangedFile) -> String {
     let what = match (file.status, &file.old_path) {
         (FileStatus::Added, _) => "new file".to_owned(),
         (FileStatus::Modified, _) => "changed".to_owned(),
@@ -126,14 +126,18 @@ fn heading(file: &ChangedFile) -> String {
 }
 
 /// One line as it is shown. Removed lines have no number.
-struct Row {
+pub(super) struct Row {
     number: Option<u32>,
     mark: char,
     text: String,
 }
 
 impl Row {
-    fn write(&self, out: &mut String) {
+    pub(super) fn number(&self) -> Option<u32> {
+        self.number
+    }
+
+    pub(super) fn write(&self, out: &mut String) {
         let Self { number, mark, text } = self;
         let _ = match number {
             Some(number) => writeln!(out, "{number:>6} {mark} {text}"),
@@ -143,7 +147,7 @@ impl Row {
 }
 
 /// Returns all lines of a file after the change, with the removed ones where they stood.
-fn rows(file: &ChangedFile) -> Vec<Row> {
+pub(super) fn rows(file: &ChangedFile) -> Vec<Row> {
     let shown = |text: &str| truncate_chars(text.trim_end_matches('\r'), LONGEST_LINE).into_owned();
     if file.status == FileStatus::Deleted {
         let gone = |text: &str| Row {

@@ -3,7 +3,11 @@
 //! Every question is a durable step, everything after the answers is a pure function of them and
 //! of the recorded request: a resumed or replayed review comes to the same end.
 
+mod ask;
 mod builtin;
+mod conduct;
+mod debate;
+mod excerpt;
 mod ground;
 mod hear;
 mod material;
@@ -16,9 +20,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tribunal_core::case::{CaseKind, CaseState, Outcome};
-use tribunal_core::consensus::{Input, Policy, Reviewer, Verdict, settle};
-use tribunal_core::event::EventKind;
-use tribunal_core::finding::{Finding, Label};
+use tribunal_core::consensus::Policy;
+use tribunal_core::finding::Label;
 use tribunal_core::ids::CaseId;
 use tribunal_core::review::coverage::Omission;
 use tribunal_core::review::gate::Gate;
@@ -30,7 +33,7 @@ use crate::Engine;
 use crate::case::{Case, CaseError};
 use crate::change::{self, Change, ChangeError, ChangeLimits, ChangeRequest, Pinned, Repository};
 use crate::config::{Rounds, Settings};
-use hear::Heard;
+use debate::JudgeSeat;
 pub use panel::Member;
 
 /// What the user asked for.
@@ -48,6 +51,8 @@ pub struct ReviewWish {
     pub with: Vec<PathBuf>,
     /// How far reviewers debate, when not as configured.
     pub rounds: Option<Rounds>,
+    /// Debate all findings, not only what is contested; as configured when not said.
+    pub debate_all: bool,
     /// Fail on findings of this severity and above, in place of obligations.
     pub fail_on: Option<Severity>,
     /// Count only findings that were not there before the change.
@@ -68,6 +73,12 @@ pub(crate) struct ReviewRequest {
     #[serde(default)]
     rules: Vec<String>,
     rounds: Rounds,
+    /// Whether all findings are debated, not only what is contested.
+    #[serde(default)]
+    debate_all: bool,
+    /// Who weighs the evidence about what stays contested.
+    #[serde(default)]
+    judges: Vec<JudgeSeat>,
     policy: String,
     part_chars: u32,
     mandatory: Vec<Label>,
@@ -105,6 +116,8 @@ impl Engine {
             seed: format!("{:016x}{:016x}", crate::random_bits(), crate::random_bits()),
             members,
             rounds: wish.rounds.unwrap_or(settings.review.rounds),
+            debate_all: wish.debate_all || settings.review.debate_all,
+            judges: panel::judges(self, settings),
             policy: policy.to_owned(),
             part_chars: settings.review.part_chars,
             mandatory: settings.review.mandatory_labels(),
@@ -175,98 +188,9 @@ impl Engine {
         }
     }
 
-    /// Hears everybody, settles, decides, and stores the report.
-    async fn conduct(
-        &self,
-        case: &Case,
-        repository: &Repository,
-        request: &ReviewRequest,
-    ) -> Result<ReviewReport, CaseError> {
-        let change = read_change(repository, &request.pinned).await?;
-        let names: Vec<String> = request.members.iter().map(Member::name).collect();
-        let opened = EventKind::ReviewOpened {
-            change: request.pinned.title.clone(),
-            head: request.pinned.head.clone(),
-            files: count(change.files.len()),
-            left_out: count(change.left_out.len()),
-            reviewers: names,
-        };
-        case.record([opened]).await?;
-        let heard = self.hear_all(case, repository, request, &change).await?;
-        let ground = ground::Ground::new(&change);
-        let (input, doubts) = collect(&heard, &ground);
-        let settlement = settle(input, &policy_of(request)?);
-        let known = self.ledger.store().findings().await?;
-        let runs = self.ledger.store().runs(case.id()).await?;
-        let parts = report::Parts {
-            case: case.id(),
-            request,
-            change: &change,
-            coverage: receipt::coverage(&change, request, &heard),
-            heard: &heard,
-            settlement: &settlement,
-            doubts: &doubts,
-            known: &known,
-            runs: &runs,
-            ground: &ground,
-        };
-        let (report, tracked) = parts.assemble();
-        self.note_settled(case, &report).await?;
-        if !tracked.is_empty() {
-            case.note(EventKind::FindingsTracked { findings: tracked })
-                .await;
-        }
-        Ok(report)
-    }
-
-    /// Stores the report; the event that names it goes to the ledger with the end of the case.
-    async fn note_settled(&self, case: &Case, report: &ReviewReport) -> Result<(), CaseError> {
-        let unfit = |error: serde_json::Error| CaseError::Request(error.to_string());
-        let text = serde_json::to_string_pretty(report).map_err(unfit)?;
-        let hash = self
-            .dir
-            .put_blob(self.redactor.redact(&text).as_bytes())
-            .map_err(CaseError::file("store the report"))?;
-        let of = |verdict| {
-            let found = report.findings.iter().filter(|one| one.verdict == verdict);
-            count(found.count())
-        };
-        case.note(EventKind::ReviewSettled {
-            accepted: of(Verdict::Accepted),
-            disputed: of(Verdict::Disputed),
-            rejected: of(Verdict::Rejected),
-            gate: report.gate.clone(),
-            report: hash,
-        })
-        .await;
-        Ok(())
-    }
-
     fn repository(&self, directory: &Path) -> Result<Repository, CaseError> {
         Repository::open(directory, self.dir.clone_of_repository()).map_err(CaseError::from)
     }
-}
-
-/// Returns what the consensus is made from, every citation checked, and what is doubtful about them.
-fn collect(heard: &[Heard], ground: &ground::Ground<'_>) -> (Input, report::Doubts) {
-    let mut input = Input::default();
-    let mut doubts = report::Doubts::new();
-    for one in heard {
-        input.panel.push(Reviewer {
-            name: one.name.clone(),
-            family: one.family.clone(),
-        });
-        if matches!(one.state, ReviewerState::Missing { .. }) {
-            input.silent.push(one.name.clone());
-        }
-        for finding in &one.findings {
-            let mut finding: Finding = finding.clone();
-            let why = ground.check(&mut finding);
-            doubts.insert((finding.reviewer.clone(), finding.id.clone()), why);
-            input.findings.push(finding);
-        }
-    }
-    (input, doubts)
 }
 
 fn count(number: usize) -> u32 {

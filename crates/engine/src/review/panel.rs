@@ -6,6 +6,7 @@ use tribunal_core::agent::Role;
 use tribunal_core::ids::AgentName;
 
 use super::builtin;
+use super::debate::JudgeSeat;
 use crate::Engine;
 use crate::case::CaseError;
 use crate::config::{AgentSettings, Builtin, Roster, Settings};
@@ -92,6 +93,22 @@ pub(crate) fn choose(
     }
     members.dedup();
     Ok(members)
+}
+
+/// Returns the judges who can be asked to weigh evidence; none when that is switched off.
+pub(crate) fn judges(engine: &Engine, settings: &Settings) -> Vec<JudgeSeat> {
+    if !settings.review.judge.weigh {
+        return Vec::new();
+    }
+    let roster = Roster::new(settings);
+    let seats = roster.with_role(Role::Judge).filter_map(|agent| {
+        let seat = engine.seat(&agent.name).ok()?;
+        Some(JudgeSeat {
+            name: agent.name.clone(),
+            family: seat.agent.profile().family.clone(),
+        })
+    });
+    seats.collect()
 }
 
 fn member(engine: &Engine, agent: &AgentSettings) -> Result<Member, CaseError> {

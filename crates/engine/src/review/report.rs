@@ -1,5 +1,7 @@
 //! Puts the report together: a pure function of the answers, the settlement and the ledger.
 
+mod rounds;
+
 use std::collections::BTreeMap;
 
 use tribunal_code::ground::fingerprint;
@@ -20,6 +22,7 @@ use tribunal_core::text::truncate_chars;
 use tribunal_store::{FindingRecord, RunRecord};
 
 use super::ReviewRequest;
+use super::debate::Aside;
 use super::ground::Ground;
 use super::hear::Heard;
 use crate::change::{Change, ChangedFile};
@@ -43,6 +46,7 @@ pub(super) struct Parts<'a> {
     pub(super) heard: &'a [Heard],
     pub(super) settlement: &'a Settlement,
     pub(super) doubts: &'a Doubts,
+    pub(super) aside: &'a Aside,
     pub(super) known: &'a [FindingRecord],
     pub(super) runs: &'a [RunRecord],
     pub(super) ground: &'a Ground<'a>,
@@ -109,7 +113,7 @@ impl Parts<'_> {
             statistics: self.settlement.report().debate_statistics,
             usage,
             cost,
-            notes: self.settlement.problems.clone(),
+            notes: [&self.settlement.problems[..], &self.aside.notes].concat(),
             coverage: self.coverage,
         };
         (report, tracked)
@@ -235,6 +239,9 @@ impl Parts<'_> {
                 .map(|index| self.voice(member(*index)))
                 .collect(),
             dissent: self.dissent(group),
+            rounds: self.rounds(group),
+            judgement: rounds::weighed(group),
+            advisories: Vec::new(),
             trace: group.trace.lines().to_vec(),
             reasons: group.reasons(),
             reversal: group.reversal(),
@@ -326,6 +333,12 @@ impl Parts<'_> {
             .collect()
     }
 
+    fn problems(&self, heard: &Heard) -> Vec<String> {
+        let later = self.aside.problems.get(&heard.name);
+        let later = later.map_or(&[][..], Vec::as_slice);
+        [&heard.problems[..], later].concat()
+    }
+
     fn reviewer(&self, heard: &Heard) -> ReviewerSummary {
         let runs = || {
             self.runs
@@ -338,7 +351,7 @@ impl Parts<'_> {
             family: heard.family.clone(),
             state: heard.state.clone(),
             findings: u32::try_from(heard.findings.len()).unwrap_or(u32::MAX),
-            problems: heard.problems.clone(),
+            problems: self.problems(heard),
             usage,
             cost,
             elapsed_ms: runs().map(|run| run.elapsed_ms).sum(),

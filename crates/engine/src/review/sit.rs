@@ -8,6 +8,7 @@ use tribunal_core::reply::{Author, read_tool_output};
 use tribunal_core::review::coverage::FileStatus;
 use tribunal_core::review::report::ReviewerState;
 
+use super::ask::Asking;
 use super::hear::{self, AgentMember, Heard, Hearing};
 use super::{Member, ReviewRequest, blocking, builtin, material};
 use crate::Engine;
@@ -18,19 +19,15 @@ impl Engine {
     /// Hears all members at the same time.
     pub(super) async fn hear_all(
         &self,
-        case: &Case,
-        repository: &Repository,
+        asking: Asking<'_>,
         request: &ReviewRequest,
         change: &Change,
     ) -> Result<Vec<Heard>, CaseError> {
-        let directory = self.prepare_checkout(case, repository, request).await?;
         let parts = material::parts(change, request.part_chars.max(1_000) as usize);
         let hearing = Hearing {
-            engine: self,
-            case,
+            asking,
             request,
             parts: &parts,
-            directory: &directory,
         };
         let agents = request
             .members

@@ -198,6 +198,10 @@ fn invariant_of(kind: &EventKind) -> &'static str {
         | EventKind::ReviewOpened { .. }
         | EventKind::ReviewerHeard { .. }
         | EventKind::ReviewerMissed { .. }
+        | EventKind::RoundOpened { .. }
+        | EventKind::DebaterHeard { .. }
+        | EventKind::DebaterMissed { .. }
+        | EventKind::EvidenceWeighed { .. }
         | EventKind::ReviewSettled { .. }
         | EventKind::FindingsTracked { .. }
         | EventKind::Noted { .. } => "derived",

@@ -48,6 +48,10 @@ pub(super) fn add(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
         | EventKind::ReviewOpened { .. }
         | EventKind::ReviewerHeard { .. }
         | EventKind::ReviewerMissed { .. }
+        | EventKind::RoundOpened { .. }
+        | EventKind::DebaterHeard { .. }
+        | EventKind::DebaterMissed { .. }
+        | EventKind::EvidenceWeighed { .. }
         | EventKind::ReviewSettled { .. }
         | EventKind::Noted { .. } => Ok(()),
     }

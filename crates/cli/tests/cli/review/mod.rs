@@ -3,6 +3,7 @@
 mod answers;
 mod attacks;
 mod builtin;
+mod debate;
 mod tools;
 
 use std::process::Command;

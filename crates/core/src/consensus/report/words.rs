@@ -3,6 +3,8 @@
 use super::Lists;
 use crate::consensus::outcome::{Agreement, Conflict, Group, Kind, Note, Settlement};
 use crate::finding::{Finding, Location};
+use crate::reply::Side;
+use crate::scale::Severity;
 
 /// Returns the description, or the title of a finding that has none.
 pub(super) fn fullest(finding: &Finding) -> &str {
@@ -48,6 +50,12 @@ fn sentence(note: &Note, group: &Group) -> String {
         Note::ConflictOpen(_) => "The evidence is balanced.".to_owned(),
         Note::ConflictLost => "The evidence against it is clearly stronger.".to_owned(),
         Note::Dissent(families) => format!("Dissent: {}.", families.join(", ")),
+        Note::Judged {
+            judge,
+            side,
+            severity,
+            reason,
+        } => judged(judge, *side, *severity, reason),
         Note::TooFewPoints => format!(
             "A claim that nobody else makes needs more evidence: validation score {}.",
             group.score.unwrap_or_default()
@@ -79,6 +87,16 @@ fn sentence(note: &Note, group: &Group) -> String {
         Note::Subset(1) => "It covers one narrower finding.".to_owned(),
         Note::Subset(number) => format!("It covers {number} narrower findings."),
     }
+}
+
+fn judged(judge: &str, side: Side, severity: Option<Severity>, reason: &str) -> String {
+    let found = match (side, severity) {
+        (Side::For, Some(severity)) => format!("that the evidence bears out severity {severity}"),
+        (Side::For, None) => "the evidence for it better".to_owned(),
+        (Side::Against, _) => "the evidence against it better".to_owned(),
+        (Side::Balanced, _) => "the evidence balanced".to_owned(),
+    };
+    format!("The judge {judge} finds {found}: {reason}")
 }
 
 /// Returns what evidence would reverse a rejection.
@@ -114,6 +132,7 @@ fn question(note: &Note) -> Option<String> {
         Note::Ungrounded => "Which code does it mean?",
         Note::LittleConfidence => "Does a second look confirm it?",
         Note::ConflictWon { .. }
+        | Note::Judged { .. }
         | Note::ConflictMerged(_)
         | Note::TooFewPoints
         | Note::ThinSingleSource

@@ -1,0 +1,111 @@
+//! A judge beside the debate, and what the record of one is good for.
+
+use serde_json::json;
+
+use super::{Debate, NONCE, ROUND_2, ROUND_3, WEIGHING, examining, pleading, text};
+
+#[test]
+fn a_judge_weighs_what_stays_contested_and_one_that_breaks_the_contract_does_not() {
+    let weigh = |side: &str| {
+        json!([{"when": WEIGHING, "json": {"nonce": NONCE, "side": side,
+        "reason": "src/pay.py:5 pastes `user` into the statement", "end": NONCE}}])
+    };
+    let cast = || {
+        Debate::new(
+            &[],
+            &[examining("disagree", -10, "It is fine.")],
+            &[examining("agree", 0, "src/pay.py:5")],
+        )
+    };
+    let debate = cast().judged_by("jim", "mistral", &weigh("FOR"));
+    insta::assert_snapshot!(debate.told(&[]), @"
+    fail
+    accepted high 46: SQL from user input
+      = 65 + -12 + 5 + -6 + 6 + 8 + -10 + -10
+      2 bob disagree -10
+      2 eve agree 0
+      The reviewers differ about whether it is a problem.
+      The judge jim finds the evidence for it better: src/pay.py:5 pastes `user` into the statement
+      The evidence for it is clearly stronger. Dissent: openai.
+    note: Debate incomplete — ann did not respond
+    ");
+    let debate = cast().judged_by("jim", "openai", &weigh("AGAINST"));
+    insta::assert_snapshot!(debate.told(&[]), @"
+    inconclusive
+    disputed high 46: SQL from user input
+      = 65 + -12 + 5 + -6 + 6 + 8 + -10 + -10
+      2 bob disagree -10
+      2 eve agree 0
+      The reviewers differ about whether it is a problem.
+      The judge jim finds the evidence against it better: src/pay.py:5 pastes `user` into the statement
+      The evidence against it is clearly stronger.
+      Dissent: openai.
+      Is it a problem in this code, or is it prevented elsewhere?
+    note: Debate incomplete — ann did not respond
+    note: jim weighed the evidence about src/pay.py:5 although a party is of its family
+    ");
+    let debate = cast().judged_by("jim", "mistral", &weigh("MAYBE"));
+    insta::assert_snapshot!(debate.told(&[]), @r#"
+    fail
+    accepted high 46: SQL from user input
+      = 65 + -12 + 5 + -6 + 6 + 8 + -10 + -10
+      2 bob disagree -10
+      2 eve agree 0
+      The reviewers differ about whether it is a problem.
+      The evidence for it is clearly stronger. Dissent: openai.
+    note: Debate incomplete — ann did not respond
+    note: jim gave no usable weighing of src/pay.py:5 ("MAYBE" is no side; known are FOR, AGAINST, BALANCED); the evidence was measured by code
+    "#);
+}
+
+#[test]
+fn a_resumed_debate_pays_nothing_twice_and_a_replay_comes_to_the_same_end() {
+    let debate = Debate::new(
+        &[pleading(
+            "defend",
+            "src/pay.py:5 pastes `user`; nothing before it escapes a quote",
+        )],
+        &[examining("disagree", -10, "It is fine.")],
+        &[examining("agree", 5, "src/pay.py:5")],
+    );
+    let report = debate.report(&[]);
+    let case = text(&report["case"]).to_owned();
+    let env = &debate.desk.env;
+    let shown = env
+        .run(["show", &case, "--format", "jsonl"])
+        .assert_code(0)
+        .stdout;
+    assert_eq!(shown.matches("run_started").count(), 6, "{shown}");
+    let replayed = env.run(["replay", &case]).assert_code(0);
+    assert!(
+        replayed.stderr.contains("same") || replayed.stdout.contains("same"),
+        "{replayed:?}"
+    );
+}
+
+#[test]
+fn nobody_learns_who_reported_what() {
+    let debate = Debate::new(
+        &[],
+        &[examining("disagree", -10, "It is fine.")],
+        &[examining("agree", 0, "yes")],
+    );
+    debate.report(&[]);
+    let runs = debate.desk.env.ledger().join("runs");
+    let mut seen = 0;
+    for run in std::fs::read_dir(runs).unwrap().flatten() {
+        let prompt = std::fs::read_to_string(run.path().join("prompt.md"))
+            .or_else(|_| std::fs::read_to_string(run.path().join("prompt.txt")))
+            .unwrap_or_default();
+        if prompt.contains(ROUND_2) || prompt.contains(ROUND_3) {
+            seen += 1;
+            for name in ["ann", "bob", "eve", "anthropic", "openai", "google"] {
+                let told = prompt
+                    .split(|c: char| !c.is_alphanumeric())
+                    .any(|word| word == name);
+                assert!(!told, "{name}: {prompt}");
+            }
+        }
+    }
+    assert_eq!(seen, 3);
+}

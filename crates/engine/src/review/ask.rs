@@ -1,0 +1,103 @@
+//! Puts the questions of a review as durable steps: what was answered once is never paid again.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tribunal_agents::{AgentError, Reply};
+use tribunal_core::agent::{Access, ErrorClass, Role};
+use tribunal_core::case::Pause;
+use tribunal_core::ids::{AgentName, RunId, StepKey};
+
+use crate::Engine;
+use crate::call::Question;
+use crate::case::{Case, CaseError, Then};
+
+/// Where questions are put and recorded.
+#[derive(Clone, Copy)]
+pub(super) struct Asking<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) case: &'a Case,
+    /// Where agents work that look at files.
+    pub(super) directory: &'a Path,
+}
+
+/// Why no answer came.
+#[derive(Debug)]
+pub(super) enum Unanswered {
+    /// The run failed.
+    Failed(AgentError),
+    /// The provider waits; others go on.
+    Parked(String),
+}
+
+impl Unanswered {
+    /// Returns the reason in one sentence.
+    pub(super) fn why(self) -> String {
+        match self {
+            Self::Failed(error) => error.message,
+            Self::Parked(why) => why,
+        }
+    }
+
+    /// Tells whether the question was too long for the model.
+    pub(super) fn is_too_long(&self) -> bool {
+        match self {
+            Self::Failed(error) => error.class == ErrorClass::ContextTooLong,
+            Self::Parked(_) => false,
+        }
+    }
+}
+
+/// The recorded result of a step: which run answered. The answer lies in the run's files.
+#[derive(Debug, Serialize, Deserialize)]
+struct StepOutput {
+    run: RunId,
+}
+
+impl Asking<'_> {
+    /// Puts one question and returns the reply.
+    pub(super) async fn ask(
+        self,
+        agent: &AgentName,
+        role: Role,
+        key: &str,
+        prompt: String,
+    ) -> Result<Result<Reply, Unanswered>, CaseError> {
+        let step = StepKey::new(key).map_err(|error| CaseError::Request(error.to_string()))?;
+        let question = Question {
+            agent: agent.clone(),
+            role,
+            prompt,
+            system: None,
+            schema: None,
+            access: Access::ReadOnly,
+            directory: self.directory.to_owned(),
+        };
+        let mut failure = None;
+        let work = async {
+            match self.engine.put(self.case, &step, &question).await? {
+                Ok(answer) => Ok(Some(StepOutput { run: answer.run })),
+                Err(error) => {
+                    failure = Some(error);
+                    Ok(None)
+                }
+            }
+        };
+        match self.case.step_if_answered(&step, Then::GoOn, work).await {
+            Ok(Some(output)) => Ok(Ok(self.engine.reply_of(&output.run)?)),
+            Ok(None) => {
+                let unknown = || AgentError::new(ErrorClass::Crash, "no answer came");
+                Ok(Err(Unanswered::Failed(failure.unwrap_or_else(unknown))))
+            }
+            // One provider that waits does not hold up the others.
+            Err(CaseError::Parked {
+                why: Pause::Provider { provider, class },
+                ..
+            }) => {
+                let text = format!("{provider} cannot answer now ({class})");
+                Ok(Err(Unanswered::Parked(text)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
