@@ -81,6 +81,7 @@ pub(crate) enum Command {
     Debate(commands::debate::Args),
     Log(commands::log::Args),
     Show(commands::show::Args),
+    Explain(commands::explain::Args),
     Watch(commands::watch::Args),
     Resume(commands::resume::Args),
     Replay(commands::replay::Args),

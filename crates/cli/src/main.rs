@@ -60,6 +60,7 @@ fn run(args: Args) -> Result<Exit, CliError> {
         Command::Ask(args) => block_on(commands::ask::run(&invocation, args)),
         Command::Doctor(args) => block_on(commands::doctor::run(&invocation, args)),
         Command::Log(args) => block_on(commands::log::run(&invocation, args)),
+        Command::Explain(args) => block_on(commands::explain::run(&invocation, args)),
         Command::Show(args) => block_on(commands::show::run(&invocation, args)),
         Command::Watch(args) => block_on(commands::watch::run(&invocation, args)),
         Command::Review(args) => block_on(commands::review::run(&invocation, args)),

@@ -15,6 +15,7 @@ use tribunal_core::scale::Severity;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
+use crate::report::explain::one_line;
 use sources::Gathered;
 
 /// The policy of those who choose none.
@@ -104,7 +105,7 @@ pub(crate) fn run(invocation: &Invocation, args: &Args) -> Result<Exit, CliError
     let mut report = settlement.report();
     report.problems.splice(0..0, problems);
     for problem in &report.problems {
-        invocation.say(&text::one_line(&format!("{problem}.")));
+        invocation.say(&one_line(&format!("{problem}.")));
     }
     let format = if args.json { Output::Json } else { args.format };
     match (&args.explain, format) {

@@ -10,6 +10,7 @@ pub(crate) mod debate;
 pub(crate) mod disconnect;
 pub(crate) mod doctor;
 mod ending;
+pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod init;
 pub(crate) mod lines;

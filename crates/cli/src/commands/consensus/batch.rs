@@ -6,11 +6,11 @@ use std::path::Path;
 use serde_json::json;
 use tribunal_core::consensus::{Policy, Record, settle_line};
 
-use super::text::one_line;
 use crate::commands::lines::{Line, bounded};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
+use crate::report::explain::one_line;
 
 /// Settles one review per line. A line that is none gives a line with `error`.
 pub(super) fn run(

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 use tribunal_core::consensus::{Group, Policy, Report, Settlement, Trail, Verdict};
 use tribunal_core::finding::Finding;
 
-use super::text::{Places, listed, one_line, statements};
+use super::text::{Places, statements};
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::report::explain::{listed, one_line, reversal, write_confidence};
 
 /// Returns all groups that `id` names.
 pub(super) fn find<'a>(
@@ -127,22 +128,13 @@ impl Case<'_> {
 
     fn reversal(&self) -> String {
         let group = self.group;
-        match group.verdict {
-            Verdict::Rejected => self.report.consensus.rejected[self.place]
-                .reversal_criteria
-                .clone(),
-            Verdict::Disputed => {
-                "A human who answers the open questions, or a clear majority in round 2.".to_owned()
-            }
-            Verdict::Accepted => {
-                let floor = self.policy.rounds.floor;
-                let spare = group.confidence.get().saturating_sub(floor);
-                format!(
-                    "An author who concedes it while others disagree. A debate that takes more \
-                     than {spare} points of confidence would leave it disputed."
-                )
-            }
-        }
+        let rejected = &self.report.consensus.rejected;
+        let criteria = match group.verdict {
+            Verdict::Rejected => rejected[self.place].reversal_criteria.as_str(),
+            Verdict::Disputed | Verdict::Accepted => "",
+        };
+        let floor = self.policy.rounds.floor;
+        reversal(group.verdict, criteria, group.confidence, floor)
     }
 
     fn json(&self) -> Result<Value, CliError> {
@@ -202,16 +194,7 @@ impl Case<'_> {
                 let _ = writeln!(text, "  {}", one_line(&one));
             }
         }
-        text.push_str("\nConfidence\n");
-        for line in group.trace.lines() {
-            let _ = writeln!(
-                text,
-                "  {:>4}  {}",
-                line.amount,
-                one_line(line.step.words())
-            );
-        }
-        let _ = writeln!(text, "  {:>4}  in all", group.trace.sum());
+        write_confidence(&mut text, group.trace.lines());
         let _ = write!(
             text,
             "\nWhat would reverse it\n  {}\n",

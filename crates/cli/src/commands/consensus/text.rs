@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use tribunal_core::consensus::{Group, Report, Settlement, Trail, Verdict};
-use tribunal_core::text::{for_terminal, headline};
+use tribunal_core::text::headline;
+
+use crate::report::explain::{listed, one_line, spoken};
 
 /// Returns the whole consensus.
 pub(super) fn render(settlement: &Settlement, report: &Report) -> String {
@@ -188,42 +190,4 @@ fn plea(trail: &Trail) -> Option<String> {
             &said.reasoning,
         )
     })
-}
-
-fn spoken(who: &str, action: &str, by: i8, why: &str) -> String {
-    let verb = match action {
-        "agree" => "agrees",
-        "partial" => "agrees in part",
-        "disagree" => "disagrees",
-        "defend" => "defends it",
-        "concede" => "concedes",
-        "modify" => "changes it",
-        other => other,
-    };
-    let by = if by == 0 {
-        String::new()
-    } else {
-        format!(" ({by:+})")
-    };
-    let why = if why.is_empty() {
-        String::new()
-    } else {
-        format!(": {why}")
-    };
-    format!("{who} {verb}{by}{why}")
-}
-
-/// Returns names as people list them.
-pub(super) fn listed(names: &[&str]) -> String {
-    match names {
-        [] => "nobody".to_owned(),
-        [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
-/// Returns foreign text as it may stand in one line on a terminal.
-pub(super) fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    for_terminal(&words.join(" ")).into_owned()
 }

@@ -109,3 +109,72 @@ fn nobody_learns_who_reported_what() {
     }
     assert_eq!(seen, 3);
 }
+
+#[test]
+fn a_finding_is_explained_with_all_that_was_said_and_every_number() {
+    let debate = Debate::new(
+        &[pleading("concede", "You are right.")],
+        &[examining("disagree", -10, "It is fine.")],
+        &[examining("agree", 5, "src/pay.py:5 pastes `user`\u{202e}")],
+    );
+    let weigh = json!([{"when": WEIGHING, "json": {"nonce": NONCE, "side": "FOR",
+        "reason": "src/pay.py:5 pastes `user` into the statement", "end": NONCE}}]);
+    let debate = debate.judged_by("jim", "mistral", &weigh);
+    let report = debate.report(&[]);
+    let id = text(&report["findings"][0]["id"]);
+    let case = text(&report["case"]);
+    let env = &debate.desk.env;
+    let shown = env.run(["explain", &id[..6]]).assert_code(0).stdout;
+    insta::assert_snapshot!(env.tidy(&shown.replace(id, "f-…")), @"
+    f-…  SQL from user input
+    accepted: high, confidence 51, conflict-resolved
+    at src/pay.py:5 in case [CASE], uncommitted work on main, policy tribunal
+
+    Why
+      Reported by anthropic.
+      The reviewers differ about whether it is a problem.
+      The judge jim finds the evidence for it better: src/pay.py:5 pastes `user` into the statement
+      The evidence for it is clearly stronger. Dissent: openai.
+
+    Members
+      ann (anthropic) calls it 1.1
+        at src/pay.py:5; severity high, confidence 65; the code it cites stands there
+        title: SQL from user input
+        says: The statement is put together by hand.
+
+    Rounds 2 and 3
+      Round 2: bob (openai) disagrees (-10): It is fine.
+      Round 2: eve (google) agrees (+5): src/pay.py:5 pastes `user`�
+      Round 3: ann (anthropic) concedes: You are right.
+        not counted: no new evidence, the first vote stays
+
+    Judge
+      jim: FOR: src/pay.py:5 pastes `user` into the statement
+
+    Confidence
+        65  original
+       -12  calibration
+         5  grounding
+        -6  few words
+         6  length of the reviewer's list
+         8  findings in all
+       -10  conflict
+         5  google
+       -10  openai
+        51  in all
+
+    What would reverse it
+      An author who concedes it while others disagree. A debate that takes more than 11 points of confidence would leave it disputed.
+    ");
+    let json = env
+        .run(["explain", &format!("{case}/{id}"), "--json"])
+        .assert_code(0)
+        .json();
+    assert_eq!(json["finding"], report["findings"][0]);
+    assert_eq!(json["case"], report["case"]);
+    let unknown = env.run(["explain", "f-00"]).assert_code(4).stderr;
+    assert_eq!(
+        unknown.replace(id, "f-…"),
+        "Error: No review has a finding `f-00`\nHint: The newest review has f-…\n"
+    );
+}

@@ -1,0 +1,253 @@
+//! `tribunal explain`.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use tribunal_core::case::CaseKind;
+use tribunal_core::consensus::{AdvisoryOutcome, Policy, Verdict};
+use tribunal_core::finding::Grounding;
+use tribunal_core::review::report::{ReviewReport, ReviewedFinding, Statement, Voice};
+use tribunal_engine::export::Exported;
+use tribunal_engine::files::LedgerDir;
+use tribunal_store::{CaseRecord, Store};
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::invocation::Invocation;
+use crate::report::explain::{listed, one_line, reversal, spoken, write_confidence};
+
+/// So many cases are searched, the newest first.
+const MOST_CASES: u32 = 1_000;
+
+/// Explain a finding: why it was accepted, rejected or disputed
+///
+/// Tells who reported it and whether the code that they cite exists, who examined it and what its
+/// author answered, what a judge and advisories say, every number of its confidence, and what would
+/// reverse the decision.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    tribunal explain f-3c19a27e\n  \
+    tribunal explain c-1a2b3c4d5e/f-3c19 --json")]
+pub(crate) struct Args {
+    /// The finding: its id or the beginning of it, of the newest review that has it, or CASE/ID
+    finding: String,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Finds and explains.
+pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, CliError> {
+    let (case, id) = match args.finding.rsplit_once('/') {
+        Some((case, id)) => (Some(case), id),
+        None => (None, args.finding.as_str()),
+    };
+    let (store, dir) = invocation.required_store(case.unwrap_or(id)).await?;
+    let cases = match case {
+        Some(case) => vec![store.find_case(case).await?],
+        None => store.recent_cases(MOST_CASES).await?,
+    };
+    let (report, index) = find(store.as_ref(), &dir, &cases, id).await?;
+    let finding = &report.findings[index];
+    if args.json {
+        invocation.print_json(&as_json(&report, finding)?)?;
+    } else {
+        invocation.print(&as_text(&report, finding))?;
+    }
+    Ok(Exit::Pass)
+}
+
+/// Returns the newest report with a finding of that name, and where in it the finding stands.
+async fn find(
+    store: &dyn Store,
+    dir: &LedgerDir,
+    cases: &[CaseRecord],
+    id: &str,
+) -> Result<(ReviewReport, usize), CliError> {
+    let mut newest: Vec<String> = Vec::new();
+    for case in cases.iter().filter(|case| case.kind == CaseKind::Review) {
+        let Some(report) = Exported::read(store, dir, case).await?.review(dir)? else {
+            continue;
+        };
+        let is_meant = |finding: &ReviewedFinding| {
+            let bare = finding.id.strip_prefix("f-").unwrap_or(&finding.id);
+            !id.is_empty() && (finding.id.starts_with(id) || bare.starts_with(id))
+        };
+        let found: Vec<usize> = (0..report.findings.len())
+            .filter(|index| is_meant(&report.findings[*index]))
+            .collect();
+        let ids = |found: &[usize]| -> BTreeSet<String> {
+            let ids = found.iter().map(|index| report.findings[*index].id.clone());
+            ids.collect()
+        };
+        match (found.as_slice(), ids(&found).len()) {
+            ([first, ..], 1) => return Ok((report, *first)),
+            ([_, ..], _) => return Err(ambiguous(id, &ids(&found))),
+            ([], _) if newest.is_empty() => {
+                newest = report.findings.iter().map(|one| one.id.clone()).collect();
+            }
+            ([], _) => {}
+        }
+    }
+    let text = format!("no review has a finding `{id}`");
+    let error = CliError::new(Exit::NotFound, text);
+    newest.truncate(10);
+    Err(match newest.is_empty() {
+        true => error.hint("Findings are listed by `tribunal review` and `tribunal show CASE`"),
+        false => error.hint(format!("The newest review has {}", newest.join(", "))),
+    })
+}
+
+fn ambiguous(id: &str, ids: &BTreeSet<String>) -> CliError {
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let text = format!("`{id}` may mean {}", listed(&ids));
+    CliError::new(Exit::Usage, text)
+}
+
+fn reverse(report: &ReviewReport, finding: &ReviewedFinding) -> String {
+    let policy = Policy::preset(&report.policy).unwrap_or_else(|_| Policy::tribunal());
+    let floor = policy.rounds.floor;
+    reversal(
+        finding.verdict,
+        &finding.reversal,
+        finding.confidence,
+        floor,
+    )
+}
+
+fn as_json(report: &ReviewReport, finding: &ReviewedFinding) -> Result<Value, CliError> {
+    let unfit = |error: serde_json::Error| {
+        CliError::new(Exit::Internal, "cannot write JSON").caused_by(&error)
+    };
+    Ok(json!({
+        "schema": "tribunal.explain_finding.v1",
+        "case": report.case,
+        "change": report.change.title,
+        "policy": report.policy,
+        "finding": serde_json::to_value(finding).map_err(unfit)?,
+        "reversal": reverse(report, finding),
+        "notes": report.notes,
+    }))
+}
+
+fn as_text(report: &ReviewReport, finding: &ReviewedFinding) -> String {
+    let agreement = match finding.verdict {
+        Verdict::Accepted => format!(", {}", finding.agreement),
+        Verdict::Disputed | Verdict::Rejected => String::new(),
+    };
+    let mut text = format!(
+        "{}  {}\n{}: {}, confidence {}{agreement}\nat {} in case {}, {}, policy {}\n",
+        finding.id,
+        one_line(&finding.title),
+        finding.verdict,
+        finding.severity,
+        finding.confidence,
+        one_line(&finding.location.to_string()),
+        report.case,
+        one_line(&report.change.title),
+        one_line(&report.policy),
+    );
+    let families: BTreeSet<&str> = finding
+        .voices
+        .iter()
+        .map(|one| one.family.as_str())
+        .collect();
+    let families: Vec<&str> = families.into_iter().collect();
+    let _ = writeln!(
+        text,
+        "\nWhy\n  Reported by {}.",
+        one_line(&listed(&families))
+    );
+    for reason in &finding.reasons {
+        let _ = writeln!(text, "  {}", one_line(reason));
+    }
+    text.push_str("\nMembers\n");
+    for voice in &finding.voices {
+        member(&mut text, voice);
+    }
+    if !finding.rounds.is_empty() {
+        text.push_str("\nRounds 2 and 3\n");
+        for said in &finding.rounds {
+            statement(&mut text, said);
+        }
+    }
+    if let Some(weighed) = &finding.judgement {
+        let severity = weighed.severity;
+        let severity = severity.map_or_else(String::new, |level| format!(", {level}"));
+        let _ = writeln!(
+            text,
+            "\nJudge\n  {}: {}{severity}: {}",
+            one_line(&weighed.judge),
+            weighed.side,
+            one_line(&weighed.reason)
+        );
+    }
+    advisories(&mut text, &finding.advisories);
+    write_confidence(&mut text, &finding.trace);
+    let _ = write!(
+        text,
+        "\nWhat would reverse it\n  {}\n",
+        one_line(&reverse(report, finding))
+    );
+    text
+}
+
+fn member(text: &mut String, voice: &Voice) {
+    let stated = |word: Option<String>| word.unwrap_or_else(|| "not stated".to_owned());
+    let grounding = match voice.grounding {
+        Grounding::Unchecked => "was not checked",
+        Grounding::Confirmed => "stands there",
+        Grounding::Doubtful => "stands there in part",
+        Grounding::Refuted => "does not stand there",
+    };
+    let _ = writeln!(
+        text,
+        "  {} ({}) calls it {}\n    at {}; severity {}, confidence {}; the code it cites {grounding}",
+        one_line(&voice.reviewer),
+        one_line(&voice.family),
+        one_line(&voice.id),
+        one_line(&voice.location.to_string()),
+        stated(voice.severity.map(|one| one.to_string())),
+        stated(voice.confidence.map(|one| one.to_string())),
+    );
+    for doubt in &voice.doubts {
+        let _ = writeln!(text, "    doubt: {}", one_line(doubt));
+    }
+    for (name, value) in [("title", &voice.title), ("says", &voice.description)] {
+        if !value.is_empty() {
+            let _ = writeln!(text, "    {name}: {}", one_line(value));
+        }
+    }
+}
+
+fn statement(text: &mut String, said: &Statement) {
+    let who = format!("{} ({})", said.reviewer, said.family);
+    let action = said.action.to_string();
+    let sentence = spoken(&who, &action, said.adjustment.get(), &said.reasoning);
+    let _ = writeln!(text, "  Round {}: {}", said.round, one_line(&sentence));
+    if let Some(severity) = said.revised_severity {
+        let _ = writeln!(text, "    revised severity: {severity}");
+    }
+    if let Some(description) = &said.revised_description {
+        let _ = writeln!(text, "    revised: {}", one_line(description));
+    }
+    if let Some(why) = &said.not_counted {
+        let _ = writeln!(text, "    not counted: {}", one_line(why));
+    }
+}
+
+fn advisories(text: &mut String, outcomes: &[AdvisoryOutcome]) {
+    if outcomes.is_empty() {
+        return;
+    }
+    text.push_str("\nAdvisories\n");
+    for outcome in outcomes {
+        let line = match outcome {
+            AdvisoryOutcome::Confirmed(id) => format!("{id} affects the version in use"),
+            AdvisoryOutcome::Patched(id) => format!("the version in use has the patch of {id}"),
+            AdvisoryOutcome::Unknown => "none fits, which says nothing about it".to_owned(),
+        };
+        let _ = writeln!(text, "  {}", one_line(&line));
+    }
+}
