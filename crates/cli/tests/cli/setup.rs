@@ -108,6 +108,7 @@ fn help_names_every_command_and_the_exit_codes() {
       debate       Arbitrate a debate among teammates: messages in, messages out
       log          List the recorded cases, newest first
       show         Tell a case again: what happened, what was asked and answered, what was found
+      explain      Explain a finding: why it was accepted, rejected or disputed
       watch        Follow a case while another process works on it
       resume       Go on with a case that was interrupted, parked, or ended without all answers
       replay       Do a recorded case again, offline, with the recorded answers
