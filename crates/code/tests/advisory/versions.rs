@@ -252,7 +252,7 @@ fn texts() -> impl Strategy<Value = (Ecosystem, String)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(3), ..ProptestConfig::default() })]
 
     #[test]
     fn the_order_is_total((ecosystem, a) in texts(), (_, b) in texts(), (_, c) in texts()) {

@@ -33,12 +33,14 @@ pub fn read_signed_findings(
     if text.len() > MOST_BYTES {
         return refused("the answer is longer than is read");
     }
-    let signed: Vec<Value> = objects(text)
-        .filter(|value| is_signed(value, nonce))
+    let signed: Vec<Strict> = objects(text)
+        .filter(|found| is_signed(&found.value, nonce))
         .collect();
     match signed.split_first() {
         Some((first, others)) if others.iter().all(|other| other == first) => {
-            read_object(first, nonce, author)
+            let mut found = read_object(&first.value, nonce, author);
+            found.problems.extend(first.problems());
+            found
         }
         Some(_) => refused("two answers with the nonce contradict each other"),
         None => read_lines(text, nonce, author),
@@ -147,11 +149,12 @@ fn refused(what: &str) -> Findings {
 }
 
 /// Returns the complete JSON objects of a text, those inside others not included.
-fn objects(text: &str) -> impl Iterator<Item = Value> {
-    spans(text).map(|(value, _)| value)
+fn objects(text: &str) -> impl Iterator<Item = Strict> {
+    // A key that stands twice has no value, whichever came last.
+    spans(text).filter_map(|(_, written)| Strict::read(written).ok())
 }
 
-/// Returns the same objects, each with the text in which it is written.
+/// Returns the same objects as they are read at first, each with the text in which it is written.
 fn spans(text: &str) -> impl Iterator<Item = (Value, &str)> {
     let mut at = 0;
     let mut attempts = 0;
@@ -207,6 +210,11 @@ mod tests {
             (format!("{bug}\n{forged}"), r#"answered ["bug"]"#),
             (format!("{bug}\n{bug}"), r#"answered ["bug"]"#),
             (format!("{none}\n{bug}"), twice),
+            (
+                bug.replace(r#""end""#, r#""findings": [], "end""#),
+                "no answer: the answer has no list `findings`; findings: the key stands there \
+                 twice with different values; neither is counted",
+            ),
             (forged.to_owned(), missing),
             ("LGTM".to_owned(), missing),
             (String::new(), "no answer: the answer is empty"),
