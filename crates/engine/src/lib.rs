@@ -3,6 +3,7 @@
 //! The engine acts and the core decides. It reports through events and returned values, and never
 //! prints.
 
+pub mod advisories;
 pub mod ask;
 mod assemble;
 pub mod budget;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tribunal_agents::spec::Recording;
 use tribunal_agents::{Agent, AgentError, Profile, replay::ReplayAgent};
 use tribunal_core::case::{CaseKind, CaseState};
-use tribunal_core::event::RunResult;
+use tribunal_core::event::{EventKind, RunResult};
 use tribunal_core::ids::AgentName;
 use tribunal_core::outage::RetryPolicy;
 use tribunal_core::review::report::{ReviewReport, Standing};
@@ -22,7 +22,7 @@ use crate::case::CaseError;
 use crate::config::Synchronous;
 use crate::export::{Exported, ExportedRun};
 use crate::files::LedgerDir;
-use crate::review::Reviewed;
+use crate::review::{ADVISORY_STEP, Advice, Reviewed};
 
 /// A temporary ledger and the recorded agents, ready to play a case again.
 pub struct Stage {
@@ -93,7 +93,8 @@ impl Stage {
             }
             CaseKind::Review => {
                 let clone = self.recorded_in.clone_of_repository();
-                let reviewed = self.engine.replay_review(record, clone).await?;
+                let advice = self.advice();
+                let reviewed = self.engine.replay_review(record, clone, advice).await?;
                 self.compare_review(&reviewed)?
             }
         };
@@ -103,6 +104,20 @@ impl Stage {
         } else {
             Replayed::Different(differences)
         })
+    }
+
+    /// Returns what was looked up about security findings when the case was recorded.
+    fn advice(&self) -> Option<Advice> {
+        let steps = self.exported.events.iter().rev();
+        let mut outputs = steps.filter_map(|event| match &event.kind {
+            EventKind::StepFinished { step, output }
+                if step.as_str().starts_with(ADVISORY_STEP) =>
+            {
+                Some(output)
+            }
+            _ => None,
+        });
+        serde_json::from_value(outputs.next()?.clone()).ok()
     }
 
     fn compare_review(&self, reviewed: &Reviewed) -> Result<Vec<String>, CaseError> {

@@ -55,12 +55,28 @@ impl Endpoint {
             segments.extend(dialect::path(api, model));
         }
         url.set_query(dialect::query(api));
-        let host = match (url.host_str(), url.port()) {
-            (Some(host), Some(port)) => format!("{host}:{port}"),
-            (Some(host), None) => host.to_owned(),
-            (None, _) => return Err(refused("it names no host")),
-        };
+        let host = named_host(&url)?;
         Ok(Self { url, host, server })
+    }
+
+    /// Returns where a service lies that speaks no model's dialect.
+    pub(super) fn plain(base: &str) -> Result<Self, AgentError> {
+        let url = parse(base.trim())?;
+        let host = named_host(&url)?;
+        let server = Server::Compatible;
+        Ok(Self { url, host, server })
+    }
+
+    /// Returns a place below this one; each segment is escaped.
+    pub(super) fn below(&self, path: &[&str]) -> Result<Self, AgentError> {
+        let mut below = self.clone();
+        below
+            .url
+            .path_segments_mut()
+            .map_err(|()| refused("it has no path"))?
+            .pop_if_empty()
+            .extend(path);
+        Ok(below)
     }
 
     /// Returns the client for this endpoint. It is made on first use and shared by the process.
@@ -85,6 +101,14 @@ impl Endpoint {
             (Some(host), None) => host == "localhost" || host.ends_with(".localhost"),
             (None, None) => false,
         }
+    }
+}
+
+fn named_host(url: &Url) -> Result<String, AgentError> {
+    match (url.host_str(), url.port()) {
+        (Some(host), Some(port)) => Ok(format!("{host}:{port}")),
+        (Some(host), None) => Ok(host.to_owned()),
+        (None, _) => Err(refused("it names no host")),
     }
 }
 

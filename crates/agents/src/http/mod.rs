@@ -15,6 +15,7 @@ mod gemini;
 mod record;
 mod responses;
 pub(crate) mod schema;
+mod service;
 mod sse;
 mod wait;
 
@@ -33,6 +34,7 @@ use dialect::Server;
 use draft::Draft;
 use endpoint::Endpoint;
 use record::Recorder;
+pub use service::JsonService;
 use sse::SseReader;
 
 /// Bytes of one event; a whole answer comes in one event at the end of a Responses stream.

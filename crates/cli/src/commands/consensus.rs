@@ -1,5 +1,6 @@
 //! `tribunal consensus`.
 
+mod advise;
 mod batch;
 mod explain;
 mod sources;
@@ -52,6 +53,12 @@ pub(crate) struct Args {
     /// JSON file with past rulings on the reviewers' findings
     #[arg(long, value_name = "R")]
     record: Option<PathBuf>,
+    /// Check security findings against OSV records: a directory, a zip file or a JSON file
+    #[arg(long, value_name = "PATH", requires = "lock", conflicts_with = "batch")]
+    advisories: Option<PathBuf>,
+    /// Lock file that tells which packages are in use; can be given several times
+    #[arg(long, value_name = "FILE", requires = "advisories")]
+    lock: Vec<PathBuf>,
     /// Settle many reviews: one JSON line in, one out; `-` reads standard input
     #[arg(long, value_name = "FILE", conflicts_with = "files")]
     batch: Option<PathBuf>,
@@ -96,11 +103,16 @@ pub(crate) fn run(invocation: &Invocation, args: &Args) -> Result<Exit, CliError
     }
     let Gathered {
         mut input,
-        problems,
+        mut problems,
         all_read,
         in_part,
     } = sources::gather(invocation, &args.files, &args.rounds_file)?;
     input.record = record;
+    if let Some(path) = &args.advisories {
+        let consulted = advise::consult(invocation, path, &args.lock, &input.findings)?;
+        input.advisories = consulted.0;
+        problems.extend(consulted.1);
+    }
     let settlement = settle(input, &policy);
     let mut report = settlement.report();
     report.problems.splice(0..0, problems);

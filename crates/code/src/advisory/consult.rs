@@ -66,11 +66,7 @@ impl From<Answer> for AdvisoryOutcome {
 /// patched once, and that is no answer to a finding about the code that calls it.
 #[must_use]
 pub fn consult(index: &Index, claim: &Claim<'_>, used: &[Package]) -> Answer {
-    let text = format!("{}\n{}", bounded(claim.title), bounded(claim.description));
-    let mut mentions = Mentions::of(&text);
-    for name in claim.packages {
-        mentions.add_name(name);
-    }
+    let (text, mentions) = mentions(claim);
     let cited = cited(index, &mentions, used);
     if let Some(answer) = decide(&cited, &text) {
         return answer;
@@ -92,6 +88,35 @@ pub fn consult(index: &Index, claim: &Claim<'_>, used: &[Package]) -> Answer {
         })
         .collect();
     decide(&named, &text).unwrap_or(Answer::Nothing)
+}
+
+/// What a claim speaks of: all that somebody must look up before [`consult`] can answer.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Subjects {
+    /// The packages in use that it names.
+    pub packages: BTreeSet<Package>,
+    /// What may be ids of advisories, in upper case.
+    pub ids: BTreeSet<String>,
+}
+
+/// Returns what `claim` speaks of in a project that uses `used`.
+#[must_use]
+pub fn subjects(claim: &Claim<'_>, used: &[Package]) -> Subjects {
+    let mentions = mentions(claim).1;
+    let named = used.iter().filter(|package| mentions.names(package));
+    Subjects {
+        packages: named.cloned().collect(),
+        ids: mentions.ids().map(str::to_owned).collect(),
+    }
+}
+
+fn mentions(claim: &Claim<'_>) -> (String, Mentions) {
+    let text = format!("{}\n{}", bounded(claim.title), bounded(claim.description));
+    let mut mentions = Mentions::of(&text);
+    for name in claim.packages {
+        mentions.add_name(name);
+    }
+    (text, mentions)
 }
 
 /// An advisory about a package in use.

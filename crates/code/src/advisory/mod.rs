@@ -16,7 +16,7 @@ mod range;
 mod version;
 
 pub use builder::IndexBuilder;
-pub use consult::{Answer, Claim, consult};
+pub use consult::{Answer, Claim, Subjects, consult, subjects};
 pub use index::{Advisory, Index, Status};
 pub use lock::{LockKind, Packages, read_packages};
 pub use osv::{

@@ -14,6 +14,7 @@ mod discover;
 mod error;
 mod git;
 mod listing;
+mod locks;
 mod names;
 mod omit;
 mod own;
@@ -39,6 +40,7 @@ use tribunal_core::review::coverage::{FileStatus, LeftOut};
 
 pub use checkout::checkout;
 pub use error::ChangeError;
+pub use locks::{LockFile, lock_files};
 pub use pin::pin;
 pub use read::read;
 pub use repository::{Home, Repository};

@@ -7,7 +7,7 @@ use super::agent::{AgentSettings, Provider, Reach};
 use super::error::ConfigError;
 use super::node::{Mark, Node};
 use super::problem::did_you_mean;
-use super::settings::{Settings, StaleAlert};
+use super::settings::{AdvisorySource, Settings, StaleAlert};
 use super::values::Span;
 
 /// Checks the merged settings; `tree` tells where each value stands.
@@ -20,6 +20,7 @@ pub(super) fn check(settings: &mut Settings, tree: &Node) -> Result<(), ConfigEr
     }
     check_ranges(settings, places)?;
     check_disputes(settings, places)?;
+    check_advisories(settings, places)?;
     check_arbiter(settings, places)?;
     check_providers(settings, places)?;
     let opinions = &mut settings.review.opinions;
@@ -322,6 +323,21 @@ fn check_disputes(settings: &Settings, places: Places<'_>) -> Result<(), ConfigE
         ),
         None => Ok(()),
     }
+}
+
+fn check_advisories(settings: &Settings, places: Places<'_>) -> Result<(), ConfigError> {
+    let advisories = &settings.advisories;
+    if let Some(url) = &advisories.url {
+        check_url(url, &["advisories", "url"], places)?;
+    }
+    let missing = match advisories.source {
+        AdvisorySource::Directory if advisories.path.is_none() => "path",
+        AdvisorySource::Server if advisories.url.is_none() => "url",
+        AdvisorySource::Off | AdvisorySource::Directory | AdvisorySource::Server => return Ok(()),
+    };
+    let hint = format!("set `advisories.{missing}`");
+    let message = format!("`advisories.source` needs `advisories.{missing}`, which is not set");
+    places.error(&["advisories", "source"], message, Some(&hint))
 }
 
 fn check_arbiter(settings: &Settings, places: Places<'_>) -> Result<(), ConfigError> {

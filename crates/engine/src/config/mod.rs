@@ -41,10 +41,10 @@ pub use key::Key;
 pub use roster::{Roster, SCRIPTED};
 pub use schema::{reference, schema};
 pub use settings::{
-    ArbiterSettings, BudgetSettings, Builtin, DisputeSettings, EscalateTo, IssueSettings,
-    JudgeSettings, LedgerSettings, LimitSettings, OnDispute, OnMajor, OpinionSettings, PolicyName,
-    ProviderSettings, Recourse, RetrySettings, ReviewSettings, Rounds, Settings, StaleAlert,
-    Synchronous,
+    AdvisorySettings, AdvisorySource, ArbiterSettings, BudgetSettings, Builtin, DisputeSettings,
+    EscalateTo, IssueSettings, JudgeSettings, LedgerSettings, LimitSettings, OnDispute, OnMajor,
+    OpinionSettings, PolicyName, ProviderSettings, Recourse, RetrySettings, ReviewSettings, Rounds,
+    Settings, StaleAlert, Synchronous,
 };
 pub use show::Shown;
 pub use spec::{SpecContext, SpecError};

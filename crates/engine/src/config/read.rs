@@ -151,6 +151,9 @@ pub(super) fn resolve_paths(
             *script = absolute(script, base, home);
         }
     }
+    if let Some(path) = &mut settings.advisories.path {
+        *path = absolute(path, base(&["advisories", "path"]), home);
+    }
     if let Some(path) = &mut settings.ledger.path {
         *path = absolute(path, base(&["ledger", "path"]), home);
     }

@@ -35,13 +35,15 @@ pub struct Settings {
     pub budget: BudgetSettings,
     /// Settings by provider, such as `anthropic` or `claude`.
     pub providers: BTreeMap<String, ProviderSettings>,
+    /// Where published advisories about packages are looked up for security findings.
+    pub advisories: AdvisorySettings,
     /// Where everything is recorded.
     pub ledger: LedgerSettings,
 }
 
 impl Settings {
     /// All sections.
-    pub const KEYS: [&'static str; 9] = [
+    pub const KEYS: [&'static str; 10] = [
         "agents",
         "review",
         "disputes",
@@ -50,6 +52,7 @@ impl Settings {
         "retry",
         "budget",
         "providers",
+        "advisories",
         "ledger",
     ];
 
@@ -537,6 +540,40 @@ impl Default for ProviderSettings {
     fn default() -> Self {
         Self { concurrency: 4 }
     }
+}
+
+/// Where published advisories are looked up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AdvisorySettings {
+    /// Whether and where security findings are checked against advisories.
+    pub source: AdvisorySource,
+    /// Directory or zip file with OSV records, when `source` is `directory`.
+    pub path: Option<PathBuf>,
+    /// Base URL of an OSV-compatible server, when `source` is `server`.
+    pub url: Option<String>,
+}
+
+impl Default for AdvisorySettings {
+    fn default() -> Self {
+        Self {
+            source: AdvisorySource::Off,
+            path: None,
+            url: None,
+        }
+    }
+}
+
+/// Where advisories come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AdvisorySource {
+    /// Nobody is asked.
+    Off,
+    /// A local export of OSV records.
+    Directory,
+    /// An OSV-compatible server, which learns the names of packages that findings speak of.
+    Server,
 }
 
 /// Where everything is recorded.

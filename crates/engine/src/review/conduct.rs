@@ -50,6 +50,10 @@ impl Engine {
         };
         let debated = floor.debate(&heard, &mut input, &ground, &mut doubts);
         let mut aside = debated.await?;
+        let found = &input.findings;
+        let advice = self.advise(case, repository, request, found).await?;
+        input.advisories.clone_from(&advice.advisories);
+        aside.notes.extend(advice.notes);
         floor.weigh(&mut input, &mut aside).await?;
         let settlement = settle(input, &policy);
         let known = self.ledger.store().findings().await?;
@@ -63,6 +67,7 @@ impl Engine {
             settlement: &settlement,
             doubts: &doubts,
             aside: &aside,
+            advisories: &advice.advisories,
             known: &known,
             runs: &runs,
             ground: &ground,

@@ -3,6 +3,7 @@
 //! Every question is a durable step, everything after the answers is a pure function of them and
 //! of the recorded request: a resumed or replayed review comes to the same end.
 
+mod advise;
 mod ask;
 mod builtin;
 mod conduct;
@@ -33,6 +34,8 @@ use crate::Engine;
 use crate::case::{Case, CaseError};
 use crate::change::{self, Change, ChangeError, ChangeLimits, ChangeRequest, Pinned, Repository};
 use crate::config::{Rounds, Settings};
+use advise::Shelf;
+pub(crate) use advise::{Advice, STEP as ADVISORY_STEP};
 use debate::JudgeSeat;
 pub use panel::Member;
 
@@ -79,6 +82,9 @@ pub(crate) struct ReviewRequest {
     /// Who weighs the evidence about what stays contested.
     #[serde(default)]
     judges: Vec<JudgeSeat>,
+    /// Where advisories are looked up; nowhere when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    advisories: Option<Shelf>,
     policy: String,
     part_chars: u32,
     mandatory: Vec<Label>,
@@ -118,6 +124,7 @@ impl Engine {
             rounds: wish.rounds.unwrap_or(settings.review.rounds),
             debate_all: wish.debate_all || settings.review.debate_all,
             judges: panel::judges(self, settings),
+            advisories: Shelf::of(&settings.advisories),
             policy: policy.to_owned(),
             part_chars: settings.review.part_chars,
             mandatory: settings.review.mandatory_labels(),
@@ -147,8 +154,10 @@ impl Engine {
         &self,
         record: &CaseRecord,
         clone_dir: PathBuf,
+        advice: Option<Advice>,
     ) -> Result<Reviewed, CaseError> {
-        let request = read_request(record.request.clone())?;
+        let mut request = read_request(record.request.clone())?;
+        request.advisories = Some(Shelf::Recorded(advice));
         let repository = Repository::open(&request.directory, clone_dir)?;
         let (title, json) = (record.title.clone(), record.request.clone());
         let case = self.new_case(CaseKind::Review, title, json);

@@ -5,7 +5,7 @@ mod rounds;
 use std::collections::BTreeMap;
 
 use tribunal_code::ground::fingerprint;
-use tribunal_core::consensus::{Group, Settlement, Verdict};
+use tribunal_core::consensus::{Advisory, Group, Settlement, Verdict};
 use tribunal_core::finding::{Category, Finding, Label};
 use tribunal_core::ids::CaseId;
 use tribunal_core::money::{Cost, MicroUsd, Usage};
@@ -47,6 +47,7 @@ pub(super) struct Parts<'a> {
     pub(super) settlement: &'a Settlement,
     pub(super) doubts: &'a Doubts,
     pub(super) aside: &'a Aside,
+    pub(super) advisories: &'a [Advisory],
     pub(super) known: &'a [FindingRecord],
     pub(super) runs: &'a [RunRecord],
     pub(super) ground: &'a Ground<'a>,
@@ -241,7 +242,7 @@ impl Parts<'_> {
             dissent: self.dissent(group),
             rounds: self.rounds(group),
             judgement: rounds::weighed(group),
-            advisories: Vec::new(),
+            advisories: self.advised(group),
             trace: group.trace.lines().to_vec(),
             reasons: group.reasons(),
             reversal: group.reversal(),

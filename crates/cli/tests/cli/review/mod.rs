@@ -1,5 +1,6 @@
 //! `review`: from a change to a gate, with the built-in reviewers and a scripted cast.
 
+mod advisories;
 mod answers;
 mod attacks;
 mod builtin;

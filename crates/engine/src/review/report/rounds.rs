@@ -1,6 +1,6 @@
 //! What was said about a finding after the first round, counted or not.
 
-use tribunal_core::consensus::{Group, Note};
+use tribunal_core::consensus::{AdvisoryOutcome, Group, Note};
 use tribunal_core::review::report::{Action, Statement, Weighed};
 use tribunal_core::review::{Defense, Examination};
 
@@ -41,6 +41,21 @@ impl Parts<'_> {
         let defended = counted.chain(aside);
         rounds.extend(defended.map(|(one, why)| self.pleaded(one, why.cloned())));
         rounds
+    }
+
+    /// Returns what advisories say about the members of a group.
+    pub(super) fn advised(&self, group: &Group) -> Vec<AdvisoryOutcome> {
+        let members = group.members.iter();
+        let members = members.map(|&member| &self.settlement.findings[member as usize]);
+        let said = members.flat_map(|finding| {
+            self.advisories.iter().filter(|one| {
+                one.finding_id == finding.id && one.reviewer.as_ref() == Some(&finding.reviewer)
+            })
+        });
+        let mut outcomes: Vec<AdvisoryOutcome> = said.map(|one| one.outcome.clone()).collect();
+        outcomes.sort_unstable();
+        outcomes.dedup();
+        outcomes
     }
 
     fn pleaded(&self, one: &Defense, not_counted: Option<String>) -> Statement {
