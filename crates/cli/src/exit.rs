@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use tribunal_core::case::Outcome;
+
 /// Why the program ends. The numbers are part of the product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -25,6 +27,17 @@ pub(crate) enum Exit {
     Internal = 70,
     /// The user stopped it; it can be resumed.
     Interrupted = 130,
+}
+
+impl Exit {
+    /// Returns the code for a case that came to its end.
+    pub(crate) fn of(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Completed => Self::Pass,
+            Outcome::Failed { .. } => Self::Fail,
+            Outcome::Inconclusive { .. } => Self::Inconclusive,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {

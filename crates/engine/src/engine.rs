@@ -36,7 +36,7 @@ pub struct Engine {
 #[derive(Debug)]
 pub enum Resumed {
     /// It had come to its end before; nothing was done.
-    AlreadyCompleted(CaseId),
+    AlreadyEnded(CaseId, Outcome),
     /// It was a case of prompts.
     Ask(AskReport),
     /// It was a review.
@@ -64,8 +64,8 @@ impl Engine {
 
     /// Goes on with a case that was interrupted, parked, or ended without all of its answers.
     pub async fn resume(&self, record: &CaseRecord) -> Result<Resumed, CaseError> {
-        if is_final(&record.state) {
-            return Ok(Resumed::AlreadyCompleted(record.id.clone()));
+        if let Some(outcome) = final_outcome(&record.state) {
+            return Ok(Resumed::AlreadyEnded(record.id.clone(), outcome.clone()));
         }
         let (ledger, holder) = (self.ledger.clone(), Arc::clone(&self.holder));
         let case = Case::resume(ledger, holder, record.id.clone(), self.stop.clone()).await?;
@@ -82,7 +82,7 @@ impl Engine {
     /// Returns the newest case that is neither completed nor being worked on.
     pub async fn newest_unfinished(&self) -> Result<Option<CaseRecord>, CaseError> {
         let recent = self.ledger.store().recent_cases(200).await?;
-        let unfinished = |case: &CaseRecord| !case.owned && !is_final(&case.state);
+        let unfinished = |case: &CaseRecord| !case.owned && final_outcome(&case.state).is_none();
         Ok(recent.into_iter().find(unfinished))
     }
 
@@ -130,13 +130,13 @@ impl Engine {
     }
 }
 
-/// Tells whether there is nothing to go on with.
-fn is_final(state: &CaseState) -> bool {
+/// Returns how a case ended if there is nothing to go on with.
+fn final_outcome(state: &CaseState) -> Option<&Outcome> {
     match state {
-        CaseState::Closed(Outcome::Completed | Outcome::Failed { .. }) => true,
+        CaseState::Closed(outcome @ (Outcome::Completed | Outcome::Failed { .. })) => Some(outcome),
         CaseState::Closed(Outcome::Inconclusive { .. })
         | CaseState::Open
-        | CaseState::Parked { .. } => false,
+        | CaseState::Parked { .. } => None,
     }
 }
 

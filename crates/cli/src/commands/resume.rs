@@ -54,11 +54,12 @@ pub(super) fn finish(
     presentation: review::Presentation,
 ) -> Result<Exit, CliError> {
     match resumed {
-        Resumed::AlreadyCompleted(case) => {
+        Resumed::AlreadyEnded(case, outcome) => {
             invocation.say(&format!(
-                "Case {case} has come to its end; there is nothing left to do."
+                "Case {case} has come to its end; there is nothing left to do. \
+                 `tribunal show {case}` tells how it ended."
             ));
-            Ok(Exit::Pass)
+            Ok(Exit::of(&outcome))
         }
         Resumed::Ask(report) => ask::finish(invocation, format, &report),
         Resumed::Review(reviewed) => review::finish(invocation, &reviewed, &presentation),

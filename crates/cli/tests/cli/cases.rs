@@ -75,7 +75,7 @@ fn a_case_is_listed_shown_and_told_again() {
         "{watched:?}"
     );
     let resumed = env.run(["resume", &case]).assert_code(0);
-    assert_snapshot!(env.tidy(&resumed.stderr), @"Case [CASE] has come to its end; there is nothing left to do.");
+    assert_snapshot!(env.tidy(&resumed.stderr), @"Case [CASE] has come to its end; there is nothing left to do. `tribunal show [CASE]` tells how it ended.");
 }
 
 #[test]

@@ -34,7 +34,7 @@ impl<'a> Ground<'a> {
     /// Checks what a finding cites, corrects its line to where the quoted code stands, and returns
     /// why the citation does not fully hold.
     pub(crate) fn check(&self, finding: &mut Finding) -> Vec<String> {
-        let file = self.known_path(&finding.location.file);
+        let file = known_path(self.change, &finding.location.file);
         if let Some(path) = file {
             finding.location.file = path;
         }
@@ -84,6 +84,12 @@ impl<'a> Ground<'a> {
         !identity.code.is_empty() && sheet.lines_with(&identity.code).any(is_it)
     }
 
+    /// Tells whether a line with this code stands in a file after the change.
+    pub(crate) fn stands(&self, path: &str, code: &str) -> bool {
+        self.sheet(path, Side::After)
+            .is_some_and(|sheet| sheet.lines_with(code).next().is_some())
+    }
+
     fn sheet(&self, path: &str, side: Side) -> Option<Arc<Sheet>> {
         let key = (path.to_owned(), side);
         // Plain data, which is fit to read whatever happened to another thread.
@@ -101,30 +107,30 @@ impl<'a> Ground<'a> {
         Some(sheet)
     }
 
-    /// Returns the path as the change has it, whatever a reviewer put in front of it.
-    fn known_path(&self, given: &str) -> Option<String> {
-        let given = given.trim().trim_matches('`').replace('\\', "/");
-        let bare = given.trim_start_matches("./");
-        let known = |path: &str| self.change.file(path).map(|file| file.path.clone());
-        let without_prefix = || {
-            let prefixes = ["a/", "b/"];
-            prefixes
-                .iter()
-                .find_map(|prefix| known(bare.strip_prefix(prefix)?))
-        };
-        // An absolute path ends in the one we know.
-        let by_ending = || {
-            let mut files = self.change.files.iter();
-            let ends = |path: &str| bare.ends_with(&format!("/{path}"));
-            files
-                .find(|file| ends(&file.path))
-                .map(|file| file.path.clone())
-        };
-        known(bare).or_else(without_prefix).or_else(by_ending)
-    }
-
     fn function(&self, path: &str, line: u32) -> Option<String> {
         let sheet = self.sheet(path, Side::After)?;
         Some(sheet.outline().function(line)?.name.clone())
     }
+}
+
+/// Returns the path as the change has it, whatever a reviewer put in front of it.
+pub(crate) fn known_path(change: &Change, given: &str) -> Option<String> {
+    let given = given.trim().trim_matches('`').replace('\\', "/");
+    let bare = given.trim_start_matches("./");
+    let known = |path: &str| change.file(path).map(|file| file.path.clone());
+    let without_prefix = || {
+        let prefixes = ["a/", "b/"];
+        prefixes
+            .iter()
+            .find_map(|prefix| known(bare.strip_prefix(prefix)?))
+    };
+    // An absolute path ends in the one we know.
+    let by_ending = || {
+        let mut files = change.files.iter();
+        let ends = |path: &str| bare.ends_with(&format!("/{path}"));
+        files
+            .find(|file| ends(&file.path))
+            .map(|file| file.path.clone())
+    };
+    known(bare).or_else(without_prefix).or_else(by_ending)
 }

@@ -13,6 +13,7 @@ use tribunal_core::review::report::ReviewerState;
 use tribunal_core::text::truncate_chars;
 
 use super::ask::{Asking, Unanswered};
+use super::ground::known_path;
 use super::material::Part;
 use super::{ReviewRequest, nonce};
 use crate::case::CaseError;
@@ -42,6 +43,8 @@ pub(crate) struct Heard {
     pub(crate) problems: Vec<String>,
     /// The files that it gave a complete answer about.
     pub(crate) covered: Vec<String>,
+    /// How many findings of a tool are about code that is not under review.
+    pub(crate) elsewhere: usize,
 }
 
 /// An agent as a member of the panel.
@@ -142,7 +145,9 @@ impl Hearing<'_> {
                 let root = self.asking.directory.to_string_lossy();
                 let output = reply.text.as_bytes();
                 let found = read_tool_output(output, Some(&root), &member.author());
-                PartAnswer::Read(tools_own(found, change))
+                let (found, elsewhere) = tools_own(found, change);
+                heard.elsewhere = elsewhere;
+                PartAnswer::Read(found)
             }
             Err(answer) => answer,
         };
@@ -258,6 +263,7 @@ impl Heard {
             state: ReviewerState::Answered,
             problems: Vec::new(),
             covered: Vec::new(),
+            elsewhere: 0,
         }
     }
 
@@ -303,23 +309,28 @@ fn in_one_line(found: &Findings) -> String {
     }
 }
 
-/// Returns what a tool says about the lines under review, marked as the word of a program.
+/// Returns what a tool says about the lines under review, marked as the word of a program,
+/// and how many findings are about something else.
 ///
 /// A tool looks at all of the code. What it says about lines that nobody touched is not about the
 /// change.
-pub(super) fn tools_own(mut found: Findings, change: &Change) -> Findings {
+pub(super) fn tools_own(mut found: Findings, change: &Change) -> (Findings, usize) {
     let whole = change.pinned.whole_files;
-    found.findings.retain(|finding| {
-        let Some(file) = change.file(&finding.location.file) else {
+    let all = found.findings.len();
+    found.findings.retain_mut(|finding| {
+        let Some(path) = known_path(change, &finding.location.file) else {
             return false;
         };
-        let lines = finding.location.lines();
-        whole || lines.is_none_or(|(first, last)| file.diff.added().touches(first, last))
-    });
-    for finding in &mut found.findings {
+        finding.location.file = path;
         finding.source = Source::Tool;
-    }
-    found
+        let lines = finding.location.lines();
+        let file = change.file(&finding.location.file);
+        let touches =
+            |(first, last)| file.is_some_and(|file| file.diff.added().touches(first, last));
+        whole || lines.is_none_or(touches)
+    });
+    let elsewhere = all - found.findings.len();
+    (found, elsewhere)
 }
 
 /// Refuses an answer that nobody could work through, and cuts texts that nobody would read.

@@ -114,7 +114,7 @@ impl Parts<'_> {
             statistics: self.settlement.report().debate_statistics,
             usage,
             cost,
-            notes: [&self.settlement.problems[..], &self.aside.notes].concat(),
+            notes: self.notes(),
             coverage: self.coverage,
         };
         (report, tracked)
@@ -150,6 +150,23 @@ impl Parts<'_> {
         })
     }
 
+    fn notes(&self) -> Vec<String> {
+        let elsewhere = self.heard.iter().filter(|one| one.elsewhere > 0);
+        let elsewhere: Vec<String> = elsewhere
+            .map(|one| {
+                let count = match one.elsewhere {
+                    1 => "one finding".to_owned(),
+                    count => format!("{count} findings"),
+                };
+                format!(
+                    "{} has {count} about code that is not under review",
+                    one.name
+                )
+            })
+            .collect();
+        [&self.settlement.problems[..], &self.aside.notes, &elsewhere].concat()
+    }
+
     fn lead(&self, group: &Group) -> &Finding {
         &self.settlement.findings[group.lead() as usize]
     }
@@ -182,8 +199,8 @@ impl Parts<'_> {
         if !is_covered || finding.code.is_empty() {
             return Absence::Unknown;
         }
-        let is_there = file.status != FileStatus::Deleted
-            && file.text.lines().any(|line| compact(line) == finding.code);
+        let is_there =
+            file.status != FileStatus::Deleted && self.ground.stands(path, &finding.code);
         if is_there {
             Absence::Unknown
         } else {
@@ -207,7 +224,7 @@ impl Parts<'_> {
             }
             .clone()
         });
-        let is_new = !self.existed_before(file, lead, seen);
+        let is_new = !self.existed_before(lead);
         let counts = group.verdict != Verdict::Rejected
             && standing != Standing::Dismissed
             && (is_new || !self.request.new_only);
@@ -281,26 +298,11 @@ impl Parts<'_> {
     }
 
     /// Tells whether the same code stood there before the change, so that the finding is not new.
-    fn existed_before(
-        &self,
-        file: Option<&ChangedFile>,
-        lead: &Finding,
-        seen: &TrackedFinding,
-    ) -> bool {
-        let is_known = || {
-            let same = |record: &&FindingRecord| record.finding.fingerprint == seen.fingerprint;
-            let standing = self
-                .known
-                .iter()
-                .find(same)
-                .map(|record| record.finding.standing);
-            standing.is_some_and(|standing| standing != Standing::Fixed)
-        };
-        if file.is_none_or(|file| file.base_text.is_none()) {
-            return self.change.pinned.whole_files && is_known();
-        }
-        self.ground
-            .stood_before(&lead.location.file, &self.ground.identity(lead))
+    ///
+    /// Files reviewed whole have no before: that an earlier review saw it must not let it pass.
+    fn existed_before(&self, lead: &Finding) -> bool {
+        let identity = self.ground.identity(lead);
+        self.ground.stood_before(&lead.location.file, &identity)
     }
 
     fn voice(&self, finding: &Finding) -> Voice {
@@ -413,8 +415,4 @@ fn frame(file: &ChangedFile, finding: &Finding) -> Vec<FrameLine> {
             marked: (first..=last).contains(&number),
         })
         .collect()
-}
-
-fn compact(line: &str) -> String {
-    line.chars().filter(|c| !c.is_whitespace()).collect()
 }

@@ -111,10 +111,13 @@ impl Engine {
             for finding in &mut findings {
                 finding.reviewer = builtin::name(domain);
             }
-            let state = if covered.is_empty() && unread.is_empty() {
-                ReviewerState::Idle
-            } else {
-                ReviewerState::Answered
+            let state = match unread.first() {
+                Some((path, why)) => ReviewerState::Missing {
+                    class: None,
+                    why: format!("it could not check {path}: {why}"),
+                },
+                None if covered.is_empty() => ReviewerState::Idle,
+                None => ReviewerState::Answered,
             };
             let heard = Heard {
                 name: builtin::name(domain),
@@ -126,6 +129,7 @@ impl Engine {
                     .map(|(path, why)| format!("{path}: {why}"))
                     .collect(),
                 covered: covered.clone(),
+                elsewhere: 0,
             };
             (index, heard)
         });
@@ -170,7 +174,7 @@ impl Engine {
             };
             let root = request.directory.to_string_lossy();
             let found = read_tool_output(&bytes, Some(&root), &author);
-            let mut found = hear::tools_own(found, change);
+            let (mut found, elsewhere) = hear::tools_own(found, change);
             hear::number(&mut found.findings);
             let problems: Vec<String> = found.problems.iter().map(ToString::to_string).collect();
             let state = match found.answered {
@@ -188,6 +192,7 @@ impl Engine {
                 problems,
                 // Nobody knows what the tool looked at.
                 covered: Vec::new(),
+                elsewhere,
             };
             all.push((index, heard));
         }

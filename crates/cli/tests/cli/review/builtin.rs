@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use insta::assert_snapshot;
+use serde_json::json;
 
 use super::Desk;
 use crate::common::TestEnv;
@@ -133,6 +134,49 @@ fn with_new_only_what_was_there_before_does_not_count() {
         "--json",
     ])
     .assert_code(0);
+}
+
+#[test]
+fn with_new_only_whole_files_do_not_pass_the_second_time() {
+    let desk = Desk::new();
+    desk.write("src/a.py", "eval(input())\n");
+    for _ in 0..2 {
+        desk.review(&["src/a.py", "--new-only", "--reviewer", "builtin", "--json"])
+            .assert_code(1);
+    }
+}
+
+#[test]
+fn going_on_with_a_review_that_failed_does_not_pass() {
+    let desk = Desk::new();
+    desk.write("src/a.py", "eval(input())\n");
+    let ran = desk
+        .review(&["src/a.py", "--reviewer", "builtin", "--json"])
+        .assert_code(1);
+    let case = ran.json()["case"].as_str().unwrap().to_owned();
+    desk.env.run(["resume", &case]).assert_code(1);
+    desk.env.run(["review", "--resume", &case]).assert_code(1);
+}
+
+#[test]
+fn a_file_that_the_rules_could_not_check_is_no_pass_even_if_an_agent_answers() {
+    let mut desk = Desk::new();
+    desk.reviewer("ann", "anthropic", &json!([{ "text": super::signed("") }]));
+    desk.write("src/a.py", "x = 1\n".repeat(900_000));
+    let all = [
+        "--json",
+        "--set",
+        "review.max_file=10MiB",
+        "--set",
+        "review.part_chars=100000000",
+    ];
+    let ran = desk.review(&[&all[..], &["--reviewer", "builtin", "--reviewer", "ann"]].concat());
+    assert!(
+        super::told(&ran).contains("it could not check src/a.py"),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(ran.code, Some(5));
 }
 
 #[test]

@@ -43,6 +43,26 @@ fn findings_of_another_tool_join_the_panel() {
 }
 
 #[test]
+fn a_path_may_be_spelled_in_other_ways_and_what_is_left_out_is_counted() {
+    let mut desk = Desk::with_change();
+    desk.reviewer("ann", "anthropic", &json!([{ "text": signed("") }]));
+    let found = |path: &str| json!({ "file": path, "line": 5, "label": "HIGH", "title": "SQL built from text" });
+    for (path, code) in [("./src/pay.py", 5), ("src\\pay.py", 5), ("other/pay.py", 0)] {
+        desk.write(
+            "../tool.json",
+            json!({ "findings": [found(path)] }).to_string(),
+        );
+        let ran = desk
+            .review(&["--json", "--with", "../tool.json"])
+            .assert_code(code);
+        let note = "tool.json has one finding about code that is not under review";
+        let notes = ran.json()["notes"].clone();
+        let expected = if code == 0 { json!([note]) } else { json!([]) };
+        assert_eq!(notes, expected, "{path}");
+    }
+}
+
+#[test]
 fn a_file_that_cannot_be_read_is_no_approval() {
     let mut desk = Desk::with_change();
     desk.reviewer("ann", "anthropic", &json!([{ "text": signed("") }]));
