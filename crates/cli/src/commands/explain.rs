@@ -15,7 +15,7 @@ use tribunal_store::{CaseRecord, Store};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
-use crate::report::explain::{listed, one_line, reversal, spoken, write_confidence};
+use crate::report::explain::{advisory, listed, one_line, reversal, spoken, write_confidence};
 
 /// So many cases are searched, the newest first.
 const MOST_CASES: u32 = 1_000;
@@ -243,11 +243,6 @@ fn advisories(text: &mut String, outcomes: &[AdvisoryOutcome]) {
     }
     text.push_str("\nAdvisories\n");
     for outcome in outcomes {
-        let line = match outcome {
-            AdvisoryOutcome::Confirmed(id) => format!("{id} affects the version in use"),
-            AdvisoryOutcome::Patched(id) => format!("the version in use has the patch of {id}"),
-            AdvisoryOutcome::Unknown => "none fits, which says nothing about it".to_owned(),
-        };
-        let _ = writeln!(text, "  {}", one_line(&line));
+        let _ = writeln!(text, "  {}", one_line(&advisory(outcome)));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tribunal_core::consensus::{TraceLine, Verdict};
+use tribunal_core::consensus::{AdvisoryOutcome, TraceLine, Verdict};
 use tribunal_core::scale::Confidence;
 use tribunal_core::text::for_terminal;
 
@@ -27,7 +27,16 @@ pub(crate) fn spoken(who: &str, action: &str, by: i8, why: &str) -> String {
     } else {
         format!(": {why}")
     };
-    format!("{who} {verb}{by}{why}")
+    format!("{who} {verb}{by}{why}").trim_start().to_owned()
+}
+
+/// Returns what an advisory database says, as a sentence.
+pub(crate) fn advisory(outcome: &AdvisoryOutcome) -> String {
+    match outcome {
+        AdvisoryOutcome::Confirmed(id) => format!("{id} affects the version in use"),
+        AdvisoryOutcome::Patched(id) => format!("the version in use has the patch of {id}"),
+        AdvisoryOutcome::Unknown => "none fits, which says nothing about it".to_owned(),
+    }
 }
 
 /// Writes the calculation, one number to a line, and its sum.

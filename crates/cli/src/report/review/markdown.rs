@@ -10,6 +10,7 @@ use escape::{cell_code, inline, paragraphs};
 
 pub(super) use escape::{code, rich};
 
+use super::said::said_of;
 use super::shown::{NAME, PROSE, TITLE, one_line, prose};
 use super::{Options, facts, frame};
 use crate::report::words;
@@ -189,12 +190,8 @@ fn fields(finding: &ReviewedFinding) -> Vec<(&'static str, String)> {
         ("Fix", paragraphs(&finding.suggestion)),
         ("Said by", inline(&facts::voices(finding))),
     ];
-    for dissent in &finding.dissent {
-        let (who, says) = (
-            one_line(&dissent.reviewer, NAME),
-            one_line(&dissent.says, PROSE),
-        );
-        fields.push(("Dissent", rich(&format!("{who}: {says}"))));
+    for said in said_of(finding) {
+        fields.push((said.name, rich(&said.sentence())));
     }
     for doubt in facts::doubts(finding) {
         fields.push(("Doubt", rich(&doubt)));

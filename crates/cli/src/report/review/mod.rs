@@ -11,6 +11,7 @@ mod html;
 mod json;
 mod junit;
 mod markdown;
+mod said;
 mod sarif;
 mod shown;
 mod text;

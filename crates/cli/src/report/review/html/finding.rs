@@ -4,7 +4,8 @@ use tribunal_core::consensus::Verdict;
 use tribunal_core::finding::Grounding;
 use tribunal_core::review::report::{ReviewReport, ReviewedFinding, Voice};
 
-use super::super::shown::{NAME, PROSE, TITLE, one_line};
+use super::super::said::said_of;
+use super::super::shown::{NAME, TITLE, one_line};
 use super::super::{facts, frame};
 use super::{paragraphs, rich, text};
 
@@ -40,10 +41,9 @@ pub(super) fn card(report: &ReviewReport, finding: &ReviewedFinding, number: usi
     out.push_str(&field("Trigger", &paragraphs(&finding.trigger)));
     out.push_str(&field("Fix", &paragraphs(&finding.suggestion)));
     out.push_str(&field("Said by", &voices(finding)));
-    for dissent in &finding.dissent {
-        let who = text(&one_line(&dissent.reviewer, NAME));
-        let says = rich(&one_line(&dissent.says, PROSE));
-        out.push_str(&field("Dissent", &format!("<p><b>{who}</b>: {says}</p>")));
+    for said in said_of(finding) {
+        let (who, says) = (text(&said.who), rich(&said.says));
+        out.push_str(&field(said.name, &format!("<p><b>{who}</b>: {says}</p>")));
     }
     let reasons: String = finding.reasons.iter().map(|why| paragraphs(why)).collect();
     let name = match finding.verdict {

@@ -1,16 +1,18 @@
 //! A review as it comes out of a real one: agreement, dissent, a dispute, a precedent, gaps.
 
 use tribunal_core::agent::ErrorClass;
-use tribunal_core::consensus::{Agreement, Statistics, Step, Verdict};
+use tribunal_core::consensus::{AdvisoryOutcome, Agreement, Statistics, Step, Verdict};
 use tribunal_core::finding::{Category, Grounding, Label, Location};
 use tribunal_core::ids::CaseId;
 use tribunal_core::money::{Cost, MicroUsd, Usage};
+use tribunal_core::reply::Side;
 use tribunal_core::review::gate::{Gate, Obligation};
 use tribunal_core::review::report::{
-    ChangeSummary, Dissent, FixedFinding, REVIEW_SCHEMA, ReviewReport, ReviewedFinding,
-    ReviewerState, ReviewerSummary, Standing,
+    Action, ChangeSummary, Dissent, FixedFinding, REVIEW_SCHEMA, ReviewReport, ReviewedFinding,
+    ReviewerState, ReviewerSummary, Standing, Statement, Weighed,
 };
-use tribunal_core::scale::{Confidence, Severity};
+use tribunal_core::review::{Plea, Stance};
+use tribunal_core::scale::{Adjustment, Confidence, Severity};
 
 use super::parts::{coverage, frame, place, tokens, trace, voice};
 
@@ -235,6 +237,14 @@ fn disputed() -> ReviewedFinding {
         reviewer: "codex".to_owned(),
         says: "`load` takes the row lock, so the second request waits".to_owned(),
     }];
+    finding.rounds = rounds();
+    finding.judgement = Some(Weighed {
+        judge: "opus".to_owned(),
+        side: Side::Balanced,
+        severity: None,
+        reason: "Neither shows where the transaction ends.".to_owned(),
+    });
+    finding.advisories = vec![AdvisoryOutcome::Patched("GHSA-xxxx-lock".to_owned())];
     finding.trace = trace(&[
         (Step::Lowest, 75),
         (Step::SingleSource, -5),
@@ -245,6 +255,42 @@ fn disputed() -> ReviewedFinding {
     finding.reversal =
         "Show whether `load` opens a transaction that lives until `store`.".to_owned();
     finding
+}
+
+fn rounds() -> Vec<Statement> {
+    let said = |round, reviewer: &str, family: &str, action, by, reasoning: &str| Statement {
+        round,
+        reviewer: reviewer.to_owned(),
+        family: family.to_owned(),
+        action,
+        adjustment: Adjustment::new(by).unwrap(),
+        reasoning: reasoning.to_owned(),
+        revised_severity: None,
+        revised_description: None,
+        not_counted: None,
+    };
+    let against = "`load` takes the row lock, so the second request waits";
+    let disagree = Action::Examined(Stance::Disagree);
+    let codex = said(2, "codex", "openai", disagree, -12, against);
+    let mut gemini = said(
+        2,
+        "gemini",
+        "google",
+        Action::Examined(Stance::Agree),
+        5,
+        "",
+    );
+    gemini.not_counted = Some("it names no code that was not named before".to_owned());
+    let mut claude = said(
+        3,
+        "claude",
+        "anthropic",
+        Action::Pleaded(Plea::Modify),
+        0,
+        "",
+    );
+    claude.revised_severity = Some(Severity::High);
+    vec![codex, gemini, claude]
 }
 
 fn rejected() -> ReviewedFinding {

@@ -64,7 +64,12 @@ fn text_for_people() {
       The flag is read and written in two statements.
       Trigger     two PUT requests for one invoice within a millisecond
       Said by     claude (anthropic, critical 75)
-      Dissent     codex: `load` takes the row lock, so the second request waits
+      Round 2     codex (openai): disagrees (-12): `load` takes the row lock, so the second request
+                  waits
+      Round 2     gemini (google): agrees (+5) (not counted: it names no code that was not named before)
+      Round 3     claude (anthropic): changes it (now high)
+      Judge       opus: the evidence is balanced: Neither shows where the transaction ends.
+      Advisory    OSV: the version in use has the patch of GHSA-xxxx-lock
       Confidence  75 lowest original - 5 single source - 12 openai = 58
       Open        A critical finding of one family needs confidence 85 or a second family.
       Settled by  Show whether `load` opens a transaction that lives until `store`.

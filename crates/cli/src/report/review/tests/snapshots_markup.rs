@@ -80,7 +80,15 @@ fn markdown_for_a_pull_request() {
 
     **Said by:** claude (anthropic, critical 75)
 
-    **Dissent:** codex: `load` takes the row lock, so the second request waits
+    **Round 2:** codex (openai): disagrees (-12): `load` takes the row lock, so the second request waits
+
+    **Round 2:** gemini (google): agrees (+5) (not counted: it names no code that was not named before)
+
+    **Round 3:** claude (anthropic): changes it (now high)
+
+    **Judge:** opus: the evidence is balanced: Neither shows where the transaction ends.
+
+    **Advisory:** OSV: the version in use has the patch of GHSA-xxxx-lock
 
     **Open:** A critical finding of one family needs confidence 85 or a second family.
 

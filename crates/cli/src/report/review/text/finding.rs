@@ -7,6 +7,7 @@ use tribunal_core::text::truncate_chars;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::super::frame::{self, CodeLine};
+use super::super::said::said_of;
 use super::super::shown::{NAME, TITLE, one_line};
 use super::super::wrap::fill;
 use super::{Page, facts, severity_style};
@@ -27,12 +28,8 @@ impl Page<'_> {
         if self.options.details {
             self.statements(finding);
         }
-        for dissent in &finding.dissent {
-            let says = one_line(&dissent.says, super::super::shown::PROSE);
-            self.field(
-                "Dissent",
-                &format!("{}: {says}", one_line(&dissent.reviewer, NAME)),
-            );
+        for said in said_of(finding) {
+            self.field(said.name, &said.sentence());
         }
         for doubt in facts::doubts(finding) {
             self.field("Doubt", &doubt);
