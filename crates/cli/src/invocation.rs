@@ -110,6 +110,7 @@ impl Invocation {
                 .caused_by(&error)
                 .hint("Choose another place with `--ledger DIR`")
         })?;
+        let dir = dir.with_worktrees_in(&loaded.state_dir.join("worktrees"));
         let executable = std::env::current_exe().map_err(|error| {
             CliError::new(Exit::Internal, "cannot find our own program").caused_by(&error)
         })?;
@@ -142,6 +143,7 @@ impl Invocation {
             return Ok(None);
         }
         let dir = LedgerDir::create(path.clone()).map_err(unusable)?;
+        let dir = dir.with_worktrees_in(&loaded.state_dir.join("worktrees"));
         Ok(Some((
             open_store(&dir, loaded.settings.ledger.synchronous).await?,
             dir,

@@ -21,6 +21,8 @@ pub enum Durability {
 #[derive(Debug, Clone)]
 pub struct LedgerDir {
     root: PathBuf,
+    /// Where agents write; the ledger itself may lie in the user's tree.
+    worktrees: PathBuf,
 }
 
 impl LedgerDir {
@@ -31,7 +33,36 @@ impl LedgerDir {
         if !ignore.exists() {
             write_private(&ignore, b"*\n", Durability::Process)?;
         }
-        Ok(Self { root })
+        let worktrees = root.join("worktrees");
+        Ok(Self { root, worktrees })
+    }
+
+    /// Lets agents that write do so below `directory`, in a place of this ledger's own.
+    #[must_use]
+    pub fn with_worktrees_in(mut self, directory: &Path) -> Self {
+        let root = self.root.canonicalize().unwrap_or(self.root.clone());
+        let hash = hash_of(root.as_os_str().as_encoded_bytes());
+        let name = hash.chars().take(16).collect::<String>();
+        self.worktrees = directory.join(name);
+        self
+    }
+
+    /// Returns where the agents of a case write, each in a directory of its own.
+    #[must_use]
+    pub fn worktrees(&self, case: &CaseId) -> PathBuf {
+        self.worktrees.join(case.as_str())
+    }
+
+    /// Returns the cases of which something lies where agents write, whoever left it.
+    #[must_use]
+    pub fn cases_with_worktrees(&self) -> Vec<CaseId> {
+        let entries = fs::read_dir(&self.worktrees).into_iter().flatten();
+        let names = entries.flatten().map(|entry| entry.file_name());
+        let mut cases: Vec<CaseId> = names
+            .filter_map(|name| CaseId::new(name.to_string_lossy()).ok())
+            .collect();
+        cases.sort();
+        cases
     }
 
     /// Returns the directory itself.

@@ -41,7 +41,7 @@ const AGENT_PATHS: [&str; 4] = [
 ];
 
 /// Tells whether a file is one with which a repository speaks to coding agents.
-pub(super) fn speaks_to_agents(path: &str) -> bool {
+pub(crate) fn speaks_to_agents(path: &str) -> bool {
     let path = path.to_lowercase();
     let by_part = path.split('/').any(|part| {
         AGENT_NAMES.contains(&part) || AGENT_PREFIXES.iter().any(|start| part.starts_with(start))

@@ -10,7 +10,7 @@ use super::repository::Repository;
 const TIME_LIMIT: Duration = Duration::from_secs(300);
 
 /// Returns how large each object is; nothing for those that are missing.
-pub(super) fn sizes<S: AsRef<str>>(
+pub(crate) fn sizes<S: AsRef<str>>(
     repo: &Repository,
     ids: &[S],
 ) -> Result<Vec<Option<u64>>, ChangeError> {
@@ -28,7 +28,7 @@ pub(super) fn sizes<S: AsRef<str>>(
 }
 
 /// Fails if one of the objects is missing.
-pub(super) fn expect(repo: &Repository, ids: &[&str]) -> Result<(), ChangeError> {
+pub(crate) fn expect(repo: &Repository, ids: &[&str]) -> Result<(), ChangeError> {
     let sizes = sizes(repo, ids)?;
     let missing = ids.iter().zip(sizes).find(|(_, size)| size.is_none());
     match missing {
@@ -42,7 +42,7 @@ pub(super) fn expect(repo: &Repository, ids: &[&str]) -> Result<(), ChangeError>
 /// Lets `take` have the content of each object that is there, by its position in `ids`.
 ///
 /// What it does not read is passed over.
-pub(super) fn each<S: AsRef<str>>(
+pub(crate) fn each<S: AsRef<str>>(
     repo: &Repository,
     ids: &[S],
     mut take: impl FnMut(usize, &mut dyn Read) -> io::Result<()>,
@@ -74,13 +74,13 @@ pub(super) fn each<S: AsRef<str>>(
 }
 
 /// Stores `bytes` in our repository and returns their id.
-pub(super) fn store(repo: &Repository, bytes: Vec<u8>) -> Result<String, ChangeError> {
+pub(crate) fn store(repo: &Repository, bytes: Vec<u8>) -> Result<String, ChangeError> {
     let call = repo.call().args(["hash-object", "-w", "--stdin"]);
     call.input(bytes).line()
 }
 
 /// Returns the content of one object, which must be there.
-pub(super) fn content(repo: &Repository, id: &str) -> Result<Vec<u8>, ChangeError> {
+pub(crate) fn content(repo: &Repository, id: &str) -> Result<Vec<u8>, ChangeError> {
     let mut bytes = None;
     each(repo, &[id], |_, content| {
         content.read_to_end(bytes.insert(Vec::new())).map(|_| ())

@@ -42,17 +42,47 @@ pub fn checkout(repo: &Repository, pinned: &Pinned, target: &Path) -> Result<(),
         .tempdir_in(parent)
         .map_err(doing())?;
     if let Some(head) = &pinned.head {
-        blobs::expect(repo, &[head])?;
-        let entries = listing::all_files(repo, head)?;
-        write_all(repo, &entries, new.path())?;
+        write_tree(repo, head, new.path(), AgentFiles::LeftOut)?;
     }
     fs::rename(new.keep(), target).map_err(doing())
 }
 
-fn write_all(repo: &Repository, entries: &[Entry], root: &Path) -> Result<(), ChangeError> {
+/// Whether files with which a repository speaks to agents, or configures them, are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentFiles {
+    /// They are not: the branch is under review, and must not instruct who works on it.
+    LeftOut,
+    /// They are: the branch is the user's own, and they are the project's rules.
+    Kept,
+}
+
+/// Writes a commit or tree into `root` and returns the entries that are there then.
+pub(crate) fn write_tree(
+    repo: &Repository,
+    head: &str,
+    root: &Path,
+    agent_files: AgentFiles,
+) -> Result<Vec<Entry>, ChangeError> {
+    blobs::expect(repo, &[head])?;
+    let mut entries = listing::all_files(repo, head)?;
+    write_all(repo, &entries, root, agent_files)?;
+    entries.retain(|entry| {
+        let path = place(&entry.path, agent_files);
+        let found = path.map(|path| fs::symlink_metadata(root.join(path)));
+        found.is_some_and(|found| found.is_ok_and(|metadata| !metadata.is_dir()))
+    });
+    Ok(entries)
+}
+
+fn write_all(
+    repo: &Repository,
+    entries: &[Entry],
+    root: &Path,
+    agent_files: AgentFiles,
+) -> Result<(), ChangeError> {
     let wanted: Vec<(&Entry, PathBuf)> = entries
         .iter()
-        .filter_map(|entry| Some((entry, place(&entry.path)?)))
+        .filter_map(|entry| Some((entry, place(&entry.path, agent_files)?)))
         .collect();
     let folders: BTreeSet<&Path> = wanted
         .iter()
@@ -102,12 +132,12 @@ fn write_all(repo: &Repository, entries: &[Entry], root: &Path) -> Result<(), Ch
 ///
 /// Trees are data from strangers: git refuses to make one with `..` or `.git` in it, but not to
 /// read one.
-fn place(path: &[u8]) -> Option<PathBuf> {
+pub(crate) fn place(path: &[u8], agent_files: AgentFiles) -> Option<PathBuf> {
     let text = String::from_utf8_lossy(path);
     let is_git = |part: &str| matches!(part.to_lowercase().as_str(), ".git" | "git~1");
     if !paths::stays_inside(&text)
         || text.split('/').any(is_git)
-        || agent_names::speaks_to_agents(&text)
+        || (agent_files == AgentFiles::LeftOut && agent_names::speaks_to_agents(&text))
         || names::may_hold_credentials(&text)
     {
         return None;
@@ -135,7 +165,7 @@ fn write_file(path: &Path, mode: u32, content: &mut dyn Read) -> io::Result<()> 
 ///
 /// It may climb first and descend then, no higher than the root. Climbing after descending is
 /// refused, because what it descended into may be a link itself.
-fn leads_inside(path: &Path, destination: &Path) -> bool {
+pub(crate) fn leads_inside(path: &Path, destination: &Path) -> bool {
     use std::path::Component::{CurDir, Normal, ParentDir};
     let mut height = path.components().count().saturating_sub(1);
     let mut has_descended = false;
@@ -185,8 +215,14 @@ mod tests {
             "a//b",
             "x/CLAUDE.md",
         ] {
-            assert_eq!(place(path.as_bytes()), None, "{path}");
+            assert_eq!(place(path.as_bytes(), AgentFiles::LeftOut), None, "{path}");
         }
-        assert_eq!(place(b"a/b"), Some(PathBuf::from("a/b")));
+        for (path, agent_files) in [
+            ("a/b", AgentFiles::LeftOut),
+            ("x/CLAUDE.md", AgentFiles::Kept),
+        ] {
+            let placed = place(path.as_bytes(), agent_files);
+            assert_eq!(placed, Some(PathBuf::from(path)));
+        }
     }
 }

@@ -13,17 +13,17 @@ const MAX_ALTERNATES: usize = 64;
 
 /// Where the things of a repository lie.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(crate) struct Found {
     /// The directory with `HEAD` and `index`.
-    pub(super) git_dir: PathBuf,
+    pub(crate) git_dir: PathBuf,
     /// The directory with objects, refs and config; another one for linked working trees.
-    pub(super) common_dir: PathBuf,
+    pub(crate) common_dir: PathBuf,
     /// The root of the working tree; none if the repository is bare.
-    pub(super) work_tree: Option<PathBuf>,
+    pub(crate) work_tree: Option<PathBuf>,
 }
 
 /// Returns the repository that `directory` belongs to, if any.
-pub(super) fn discover(directory: &Path) -> Result<Option<Found>, ChangeError> {
+pub(crate) fn discover(directory: &Path) -> Result<Option<Found>, ChangeError> {
     for place in directory.ancestors() {
         let dot_git = place.join(".git");
         if let Some(git_dir) = git_dir_at(&dot_git)? {
@@ -38,7 +38,7 @@ pub(super) fn discover(directory: &Path) -> Result<Option<Found>, ChangeError> {
 }
 
 /// Returns all directories in which objects of the repository may lie.
-pub(super) fn object_stores(found: &Found) -> Vec<PathBuf> {
+pub(crate) fn object_stores(found: &Found) -> Vec<PathBuf> {
     let mut stores = vec![found.common_dir.join("objects")];
     let mut next = 0;
     while let Some(store) = stores.get(next).cloned() {

@@ -114,6 +114,21 @@ pub enum ChangeError {
         /// The directory.
         path: PathBuf,
     },
+    /// There are no files to work on.
+    #[error("a patch without a repository has no files to work on")]
+    NoTree,
+    /// A branch of this name is there and is another.
+    #[error("the branch `{branch}` exists and points at something else")]
+    BranchTaken {
+        /// Its name.
+        branch: String,
+    },
+    /// Files of the user are not as they were.
+    #[error("{} not as reviewed: {}", if paths.len() == 1 { "a file is" } else { "files are" }, paths.join(", "))]
+    FilesDiffer {
+        /// Their paths.
+        paths: Vec<String>,
+    },
     /// Git took too long.
     #[error("`git {command}` took longer than {} s", limit.as_secs())]
     GitTooSlow {
@@ -149,7 +164,7 @@ pub enum ChangeError {
 
 impl ChangeError {
     /// Returns the error for a file operation, described as in "cannot …".
-    pub(super) fn file(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn file(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let doing = doing.into();
         move |source| Self::File { doing, source }
     }
@@ -180,6 +195,15 @@ impl ChangeError {
                 vec!["It may have been pruned; start the review again".to_owned()]
             }
             Self::NoWorkingTree => vec!["Use `--commit REV` or `--base REV`".to_owned()],
+            Self::NoTree => vec!["Review in the repository that the patch is for".to_owned()],
+            Self::BranchTaken { branch } => {
+                vec![format!(
+                    "Remove it with `git branch -D {branch}`, or take the patch"
+                )]
+            }
+            Self::FilesDiffer { .. } => {
+                vec!["Nothing was changed; merge the offered branch instead".to_owned()]
+            }
             Self::BrokenRepository { .. }
             | Self::NoCommonHistory { .. }
             | Self::PathMatchesNothing { .. }

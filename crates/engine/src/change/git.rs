@@ -44,13 +44,13 @@ const SETTINGS: [&str; 17] = [
 
 /// The git program.
 #[derive(Debug, Clone)]
-pub(super) struct Git {
+pub(crate) struct Git {
     program: PathBuf,
 }
 
 impl Git {
     /// Finds the program and checks that it will do.
-    pub(super) fn find() -> Result<Self, ChangeError> {
+    pub(crate) fn find() -> Result<Self, ChangeError> {
         // Relative entries would find a program in whatever directory is under review.
         let search = std::env::var_os("PATH").unwrap_or_default();
         let absolute = std::env::split_paths(&search).filter(|path| path.is_absolute());
@@ -64,12 +64,12 @@ impl Git {
     }
 
     /// Returns a call that sees no repository.
-    pub(super) fn alone(&self) -> Call<'_> {
+    pub(crate) fn alone(&self) -> Call<'_> {
         Call::new(self, Path::new("/dev/null"), Path::new("/"))
     }
 
     /// Returns a call on this git directory alone, without a working tree.
-    pub(super) fn on(&self, git_dir: &Path) -> Call<'_> {
+    pub(crate) fn on(&self, git_dir: &Path) -> Call<'_> {
         Call::new(self, git_dir, git_dir)
     }
 
@@ -94,12 +94,13 @@ impl Git {
 }
 
 /// One call, as it is put together.
-pub(super) struct Call<'a> {
+pub(crate) struct Call<'a> {
     git: &'a Git,
     git_dir: PathBuf,
     work_tree: Option<PathBuf>,
     directory: PathBuf,
     index: Option<PathBuf>,
+    objects: Option<PathBuf>,
     settings: Vec<String>,
     args: Vec<OsString>,
     input: Vec<u8>,
@@ -114,6 +115,7 @@ impl<'a> Call<'a> {
             work_tree: None,
             directory: directory.to_owned(),
             index: None,
+            objects: None,
             settings: Vec::new(),
             args: Vec::new(),
             input: Vec::new(),
@@ -122,14 +124,14 @@ impl<'a> Call<'a> {
     }
 
     /// Adds arguments; the first of all is the command.
-    pub(super) fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
+    pub(crate) fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
         self.args
             .extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
         self
     }
 
     /// Lets git look at the files below `root`.
-    pub(super) fn work_tree(mut self, root: &Path) -> Self {
+    pub(crate) fn work_tree(mut self, root: &Path) -> Self {
         self.work_tree = Some(root.to_owned());
         // From elsewhere inside the tree, git would only see what is below there.
         self.directory = root.to_owned();
@@ -137,31 +139,37 @@ impl<'a> Call<'a> {
     }
 
     /// Uses this index file.
-    pub(super) fn index(mut self, path: &Path) -> Self {
+    pub(crate) fn index(mut self, path: &Path) -> Self {
         self.index = Some(path.to_owned());
         self
     }
 
+    /// Reads and writes objects in this store, whatever the git directory.
+    pub(crate) fn objects(mut self, path: &Path) -> Self {
+        self.objects = Some(path.to_owned());
+        self
+    }
+
     /// Adds settings of the form `key=value`.
-    pub(super) fn settings(mut self, settings: &[String]) -> Self {
+    pub(crate) fn settings(mut self, settings: &[String]) -> Self {
         self.settings.extend_from_slice(settings);
         self
     }
 
     /// Gives git something to read.
-    pub(super) fn input(mut self, input: Vec<u8>) -> Self {
+    pub(crate) fn input(mut self, input: Vec<u8>) -> Self {
         self.input = input;
         self
     }
 
     /// Allows more or less time than usual.
-    pub(super) fn limit(mut self, limit: Duration) -> Self {
+    pub(crate) fn limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
     }
 
     /// Runs the call and returns the whole output of a success.
-    pub(super) fn output(self) -> Result<Vec<u8>, ChangeError> {
+    pub(crate) fn output(self) -> Result<Vec<u8>, ChangeError> {
         let name = self.name();
         let ended = self.collect()?;
         if ended.status.success() {
@@ -171,20 +179,20 @@ impl<'a> Call<'a> {
     }
 
     /// Runs the call and returns its first line, if it was a success.
-    pub(super) fn line(self) -> Result<String, ChangeError> {
+    pub(crate) fn line(self) -> Result<String, ChangeError> {
         let output = self.output()?;
         Ok(first_line(&output))
     }
 
     /// Runs the call, whose failure is an answer too: that of nothing.
-    pub(super) fn answer(self) -> Result<Option<String>, ChangeError> {
+    pub(crate) fn answer(self) -> Result<Option<String>, ChangeError> {
         let ended = self.collect()?;
         let line = first_line(&ended.read);
         Ok((ended.status.success() && !line.is_empty()).then_some(line))
     }
 
     /// Runs the call and lets `read` have its output as it comes.
-    pub(super) fn stream<T>(
+    pub(crate) fn stream<T>(
         self,
         read: impl FnOnce(&mut BufReader<ChildStdout>) -> io::Result<T>,
     ) -> Result<T, ChangeError> {
@@ -262,6 +270,9 @@ impl<'a> Call<'a> {
         }
         if let Some(index) = &self.index {
             command.env("GIT_INDEX_FILE", index);
+        }
+        if let Some(objects) = &self.objects {
+            command.env("GIT_OBJECT_DIRECTORY", objects);
         }
         let own = SETTINGS.iter().copied();
         for setting in own.chain(self.settings.iter().map(String::as_str)) {

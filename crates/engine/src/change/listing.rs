@@ -9,25 +9,25 @@ const RENAME_LIMIT: &str = "-l400";
 
 /// One file that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// The path after the change, or before it if the file is gone.
-    pub(super) path: Vec<u8>,
+    pub(crate) path: Vec<u8>,
     /// The path before the change, if it was another.
-    pub(super) old_path: Option<Vec<u8>>,
-    pub(super) old: Side,
-    pub(super) new: Side,
+    pub(crate) old_path: Option<Vec<u8>>,
+    pub(crate) old: Side,
+    pub(crate) new: Side,
 }
 
 /// A file on one side of the comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Side {
-    pub(super) mode: u32,
-    pub(super) id: String,
+pub(crate) struct Side {
+    pub(crate) mode: u32,
+    pub(crate) id: String,
 }
 
 /// What an entry of a tree is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Missing,
     File,
     Link,
@@ -35,7 +35,7 @@ pub(super) enum Kind {
 }
 
 impl Side {
-    pub(super) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Kind {
         match self.mode & 0o170_000 {
             0 => Kind::Missing,
             0o120_000 => Kind::Link,
@@ -49,7 +49,7 @@ impl Side {
 ///
 /// Git is not told the paths: there may be more of them than fit on a command line, and what
 /// moved in from elsewhere is known as such only if elsewhere is looked at too.
-pub(super) fn compare(
+pub(crate) fn compare(
     repo: &Repository,
     base: &str,
     head: &str,
@@ -80,7 +80,7 @@ pub(super) fn compare(
 }
 
 /// Returns all files of a tree, as if they were new.
-pub(super) fn all_files(repo: &Repository, head: &str) -> Result<Vec<Entry>, ChangeError> {
+pub(crate) fn all_files(repo: &Repository, head: &str) -> Result<Vec<Entry>, ChangeError> {
     compare(repo, repo.format.empty_tree(), head, &[])
 }
 

@@ -5,19 +5,19 @@
 //! repository is a place to read objects and names from: no command works in it, nothing in it is
 //! written, and no program named in it is started.
 
-mod agent_names;
+pub(crate) mod agent_names;
 mod attributes;
-mod blobs;
-mod checkout;
+pub(crate) mod blobs;
+pub(crate) mod checkout;
 mod compare;
 mod discover;
 mod error;
-mod git;
-mod listing;
+pub(crate) mod git;
+pub(crate) mod listing;
 mod locks;
-mod names;
+pub(crate) mod names;
 mod omit;
-mod own;
+pub(crate) mod own;
 mod partial;
 mod patch;
 mod paths;
@@ -38,7 +38,7 @@ use tribunal_code::diff::{Diff, FileDiff};
 use tribunal_code::language::Language;
 use tribunal_core::review::coverage::{FileStatus, LeftOut};
 
-pub use checkout::checkout;
+pub use checkout::{AgentFiles, checkout};
 pub use error::ChangeError;
 pub use locks::{LockFile, lock_files};
 pub use pin::pin;

@@ -141,7 +141,7 @@ const EXAMPLES: [&str; 8] = [
 ];
 
 /// Returns why a file of this name is left out, if it is.
-pub(super) fn omission(path: &str) -> Option<Omission> {
+pub(crate) fn omission(path: &str) -> Option<Omission> {
     if may_hold_credentials(path) {
         Some(Omission::Credentials)
     } else if vendored_folder(path).is_some() {
@@ -156,7 +156,7 @@ pub(super) fn omission(path: &str) -> Option<Omission> {
 }
 
 /// Tells whether a file of this name may hold keys or passwords.
-pub(super) fn may_hold_credentials(path: &str) -> bool {
+pub(crate) fn may_hold_credentials(path: &str) -> bool {
     let path = path.to_lowercase();
     let name = file_name(&path);
     let ending = name.rsplit('.').next().unwrap_or_default();
@@ -170,7 +170,7 @@ pub(super) fn may_hold_credentials(path: &str) -> bool {
 }
 
 /// Returns the path down to the first directory with somebody else's code.
-pub(super) fn vendored_folder(path: &str) -> Option<&str> {
+pub(crate) fn vendored_folder(path: &str) -> Option<&str> {
     let mut end = 0;
     for part in path.split_inclusive('/') {
         end += part.len();
@@ -183,7 +183,7 @@ pub(super) fn vendored_folder(path: &str) -> Option<&str> {
 }
 
 /// Tells whether the start of a text is that of a private key.
-pub(super) fn starts_as_key(text: &[u8]) -> bool {
+pub(crate) fn starts_as_key(text: &[u8]) -> bool {
     let start = text.trim_ascii_start();
     if start.starts_with(b"PuTTY-User-Key-File-") {
         return true;

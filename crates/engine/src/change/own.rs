@@ -21,14 +21,14 @@ const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How objects are named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ObjectFormat {
+pub(crate) enum ObjectFormat {
     Sha1,
     Sha256,
 }
 
 impl ObjectFormat {
     /// Returns the id of the tree without entries, which git knows without having it.
-    pub(super) fn empty_tree(self) -> &'static str {
+    pub(crate) fn empty_tree(self) -> &'static str {
         match self {
             Self::Sha1 => "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
             Self::Sha256 => "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
@@ -39,7 +39,7 @@ impl ObjectFormat {
 /// Returns our repository for what lies at `place`, made if it is missing.
 ///
 /// It has a directory of its own in `clone_dir`, because several projects may share a ledger.
-pub(super) fn prepare(
+pub(crate) fn prepare(
     clone_dir: &Path,
     place: &Path,
     found: Option<&Found>,

@@ -33,19 +33,19 @@ impl Home {
     }
 
     /// Returns the files git reads, the stronger ones last.
-    pub(super) fn config_files(&self) -> Vec<PathBuf> {
+    pub(crate) fn config_files(&self) -> Vec<PathBuf> {
         let xdg = self.git_dir().map(|path| path.join("config"));
         let classic = self.home.as_ref().map(|path| path.join(".gitconfig"));
         xdg.into_iter().chain(classic).collect()
     }
 
     /// Returns the list of ignored files that counts when none is configured.
-    pub(super) fn default_excludes(&self) -> Option<PathBuf> {
+    pub(crate) fn default_excludes(&self) -> Option<PathBuf> {
         self.git_dir().map(|path| path.join("ignore"))
     }
 
     /// Returns a configured path with `~` replaced.
-    pub(super) fn expand(&self, path: &str) -> Option<PathBuf> {
+    pub(crate) fn expand(&self, path: &str) -> Option<PathBuf> {
         match path.strip_prefix("~/") {
             Some(rest) => self.home.as_ref().map(|home| home.join(rest)),
             None if path.starts_with('~') || path.is_empty() => None,
@@ -63,16 +63,16 @@ impl Home {
 /// Where changes are read from.
 #[derive(Debug, Clone)]
 pub struct Repository {
-    pub(super) git: Git,
+    pub(crate) git: Git,
     /// The directory the user stands in, without symbolic links.
-    pub(super) directory: PathBuf,
+    pub(crate) directory: PathBuf,
     /// The user's repository; none for a plain directory.
-    pub(super) found: Option<Found>,
+    pub(crate) found: Option<Found>,
     /// Our repository.
-    pub(super) own: PathBuf,
-    pub(super) format: ObjectFormat,
-    pub(super) settings: Settings,
-    pub(super) home: Home,
+    pub(crate) own: PathBuf,
+    pub(crate) format: ObjectFormat,
+    pub(crate) settings: Settings,
+    pub(crate) home: Home,
     /// An index other than that of the repository.
     index: Option<PathBuf>,
 }
@@ -138,7 +138,7 @@ impl Repository {
     }
 
     /// Returns the directory whose files are under review.
-    pub(super) fn work_tree(&self) -> Result<&Path, ChangeError> {
+    pub(crate) fn work_tree(&self) -> Result<&Path, ChangeError> {
         match &self.found {
             Some(found) => found.work_tree.as_deref().ok_or(ChangeError::NoWorkingTree),
             None => Ok(&self.directory),
@@ -146,7 +146,7 @@ impl Repository {
     }
 
     /// Returns the user's repository, or says that there is none.
-    pub(super) fn versioned(&self) -> Result<&Found, ChangeError> {
+    pub(crate) fn versioned(&self) -> Result<&Found, ChangeError> {
         self.found
             .as_ref()
             .ok_or_else(|| ChangeError::NotARepository {
@@ -155,13 +155,13 @@ impl Repository {
     }
 
     /// Returns the user's index, if there may be one.
-    pub(super) fn index(&self) -> Option<PathBuf> {
+    pub(crate) fn index(&self) -> Option<PathBuf> {
         let usual = || self.found.as_ref().map(|found| found.git_dir.join("index"));
         self.index.clone().or_else(usual)
     }
 
     /// Returns a directory for files of ours that are needed for a moment.
-    pub(super) fn temporary(&self) -> Result<TempDir, ChangeError> {
+    pub(crate) fn temporary(&self) -> Result<TempDir, ChangeError> {
         tempfile::Builder::new()
             .prefix("temporary-")
             .tempdir_in(&self.own)
@@ -169,12 +169,12 @@ impl Repository {
     }
 
     /// Returns a call on our repository.
-    pub(super) fn call(&self) -> Call<'_> {
+    pub(crate) fn call(&self) -> Call<'_> {
         self.git.on(&self.own)
     }
 
     /// Returns a call that compares files of the working tree with an index of ours.
-    pub(super) fn call_on_files(&self, root: &Path, index: &Path) -> Call<'_> {
+    pub(crate) fn call_on_files(&self, root: &Path, index: &Path) -> Call<'_> {
         let settings = self.settings.for_work_tree(&self.home, root);
         self.call().work_tree(root).index(index).settings(&settings)
     }

@@ -24,14 +24,14 @@ const PASSED_ON: [&str; 9] = [
 
 /// What the user configured, as far as it matters here.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Settings {
+pub(crate) struct Settings {
     /// The last value of each key; keys are lower case except for the part in the middle.
     values: BTreeMap<String, String>,
 }
 
 impl Settings {
     /// Reads the user's files and, on top of them, those of the repository.
-    pub(super) fn read(git: &Git, home: &Home, found: Option<&Found>) -> Result<Self, ChangeError> {
+    pub(crate) fn read(git: &Git, home: &Home, found: Option<&Found>) -> Result<Self, ChangeError> {
         let mut settings = Self::default();
         for file in home.config_files() {
             // The user may include other files; a repository may not reach out of itself.
@@ -46,12 +46,12 @@ impl Settings {
     }
 
     /// Returns the value of a key.
-    pub(super) fn get(&self, key: &str) -> Option<&str> {
+    pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.values.get(key).map(String::as_str)
     }
 
     /// Returns the names of objects in the repository.
-    pub(super) fn object_format(&self) -> Result<ObjectFormat, ChangeError> {
+    pub(crate) fn object_format(&self) -> Result<ObjectFormat, ChangeError> {
         match self.get("extensions.objectformat") {
             None | Some("sha1") => Ok(ObjectFormat::Sha1),
             Some("sha256") => Ok(ObjectFormat::Sha256),
@@ -63,7 +63,7 @@ impl Settings {
     }
 
     /// Returns what calls on the working tree below `root` are to be told.
-    pub(super) fn for_work_tree(&self, home: &Home, root: &Path) -> Vec<String> {
+    pub(crate) fn for_work_tree(&self, home: &Home, root: &Path) -> Vec<String> {
         let mut settings: Vec<String> = PASSED_ON
             .iter()
             .filter_map(|key| Some(format!("{key}={}", self.get(key)?)))

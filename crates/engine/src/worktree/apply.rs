@@ -1,0 +1,212 @@
+//! Puts an agent's work into the user's files, all of it or nothing.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use crate::change::checkout::{AgentFiles, place};
+use crate::change::listing::{self, Kind, Side};
+use crate::change::{ChangeError, Repository, blobs};
+
+/// One file to write or to remove.
+struct Edit {
+    target: PathBuf,
+    shown: String,
+    before: Content,
+    after: Content,
+}
+
+/// What is at a path.
+#[derive(PartialEq, Eq)]
+enum Content {
+    Nothing,
+    File {
+        bytes: Vec<u8>,
+        executable: bool,
+    },
+    Link(PathBuf),
+    /// Something that is never replaced.
+    Other,
+}
+
+/// Tells whether all files that differ between two commits are as in the second.
+///
+/// # Errors
+///
+/// An object is missing, or the repository has no files.
+pub fn is_applied(repo: &Repository, start: &str, commit: &str) -> Result<bool, ChangeError> {
+    let edits = edits(repo, start, commit)?;
+    Ok(edits.iter().all(|edit| is_at(&edit.target) == edit.after))
+}
+
+/// Brings the user's files from one commit to another, touching only those that differ.
+///
+/// Each must be, byte for byte, as it was in the first commit, or already as in the second; else
+/// nothing is done. If writing fails halfway, what was written is taken back. The index is left
+/// alone.
+///
+/// # Errors
+///
+/// Files differ, or cannot be written.
+pub fn apply(repo: &Repository, start: &str, commit: &str) -> Result<(), ChangeError> {
+    let edits = edits(repo, start, commit)?;
+    let root = repo.work_tree()?;
+    let unfit = |edit: &&Edit| {
+        let now = is_at(&edit.target);
+        (now != edit.before && now != edit.after) || leads_through_link(root, &edit.target)
+    };
+    let paths: Vec<String> = edits
+        .iter()
+        .filter(unfit)
+        .map(|edit| edit.shown.clone())
+        .collect();
+    if !paths.is_empty() {
+        return Err(ChangeError::FilesDiffer { paths });
+    }
+    let edits: Vec<Edit> = edits
+        .into_iter()
+        .filter(|edit| is_at(&edit.target) != edit.after)
+        .collect();
+    for (number, edit) in edits.iter().enumerate() {
+        tribunal_store::crashpoint!("worktree.apply.file");
+        let Err(source) = put(&edit.target, &edit.after) else {
+            continue;
+        };
+        for done in edits.iter().take(number).rev() {
+            // Best effort: the error that matters is the one we return.
+            let _ = put(&done.target, &done.before);
+        }
+        return Err(ChangeError::File {
+            doing: format!("write `{}`", edit.shown),
+            source,
+        });
+    }
+    Ok(())
+}
+
+fn edits(repo: &Repository, start: &str, commit: &str) -> Result<Vec<Edit>, ChangeError> {
+    let root = repo.work_tree()?;
+    let mut edits = Vec::new();
+    for entry in listing::compare(repo, start, commit, &[])? {
+        let mut sides = vec![(entry.path.clone(), entry.old.clone(), entry.new.clone())];
+        if let Some(old_path) = entry.old_path {
+            let nothing = Side {
+                mode: 0,
+                id: String::new(),
+            };
+            sides = vec![
+                (old_path, entry.old, nothing.clone()),
+                (entry.path, nothing, entry.new),
+            ];
+        }
+        for (path, old, new) in sides {
+            let shown = String::from_utf8_lossy(&path).into_owned();
+            let outside = || ChangeError::PathOutside {
+                path: shown.clone(),
+                root: root.to_owned(),
+            };
+            let relative = place(&path, AgentFiles::Kept).ok_or_else(outside)?;
+            edits.push(Edit {
+                target: root.join(relative),
+                before: content(repo, &old)?,
+                after: content(repo, &new)?,
+                shown,
+            });
+        }
+    }
+    // What is removed goes first: a directory may take the place of a file.
+    edits.sort_by_key(|edit| edit.after != Content::Nothing);
+    Ok(edits)
+}
+
+fn content(repo: &Repository, side: &Side) -> Result<Content, ChangeError> {
+    Ok(match side.kind() {
+        Kind::Missing => Content::Nothing,
+        Kind::File => Content::File {
+            bytes: blobs::content(repo, &side.id)?,
+            executable: side.mode & 0o100 != 0,
+        },
+        Kind::Link => {
+            let bytes = blobs::content(repo, &side.id)?;
+            Content::Link(PathBuf::from(OsStr::from_bytes(&bytes)))
+        }
+        Kind::Submodule => Content::Other,
+    })
+}
+
+fn is_at(path: &Path) -> Content {
+    let read = || -> io::Result<Content> {
+        let metadata = match fs::symlink_metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if is_absence(&error) => return Ok(Content::Nothing),
+            Err(error) => return Err(error),
+        };
+        Ok(if metadata.is_symlink() {
+            Content::Link(fs::read_link(path)?)
+        } else if metadata.is_file() {
+            Content::File {
+                bytes: fs::read(path)?,
+                executable: metadata.permissions().mode() & 0o100 != 0,
+            }
+        } else {
+            Content::Other
+        })
+    };
+    read().unwrap_or(Content::Other)
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+/// Replaces what is at `path` in one move.
+fn put(path: &Path, content: &Content) -> io::Result<()> {
+    let parent = path.parent().unwrap_or(Path::new("."));
+    match content {
+        Content::Nothing => {
+            match fs::remove_file(path) {
+                Err(error) if !is_absence(&error) => return Err(error),
+                _ => {}
+            }
+            // As git does: a directory that holds nothing any more goes too, if it will.
+            let _ = fs::remove_dir(parent);
+            Ok(())
+        }
+        Content::File { bytes, executable } => {
+            fs::create_dir_all(parent)?;
+            let mode = fs::symlink_metadata(path).ok().filter(|old| old.is_file());
+            crate::files::write_shared(path, bytes)?;
+            let mut mode = match mode {
+                Some(old) => old.permissions().mode(),
+                None => fs::metadata(path)?.permissions().mode(),
+            };
+            mode = match executable {
+                true => mode | (mode & 0o444) >> 2,
+                false => mode & !0o111,
+            };
+            fs::set_permissions(path, fs::Permissions::from_mode(mode))
+        }
+        Content::Link(to) => {
+            fs::create_dir_all(parent)?;
+            match fs::remove_file(path) {
+                Err(error) if !is_absence(&error) => Err(error),
+                _ => symlink(to, path),
+            }
+        }
+        Content::Other => Err(io::Error::other("it is no file")),
+    }
+}
+
+/// Tells whether a directory on the way to `target` is a link.
+fn leads_through_link(root: &Path, target: &Path) -> bool {
+    let folders = target.ancestors().skip(1);
+    folders
+        .take_while(|folder| *folder != root)
+        .any(Path::is_symlink)
+}

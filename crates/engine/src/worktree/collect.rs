@@ -1,0 +1,302 @@
+//! What an agent wrote, as a commit of our own.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tribunal_core::review::coverage::{FileStatus, LeftOut, Omission};
+
+use super::{Signature, TIME_LIMIT, Worktree, commit};
+use crate::change::agent_names::speaks_to_agents;
+use crate::change::checkout::leads_inside;
+use crate::change::listing::{self, Entry, Kind};
+use crate::change::names::{may_hold_credentials, starts_as_key};
+use crate::change::{AgentFiles, ChangeError};
+
+/// The largest file that is taken.
+const MAX_FILE_BYTES: u64 = 10 << 20;
+/// The most files that are taken.
+const MAX_FILES: usize = 5_000;
+/// How much of a file is looked at to tell a key.
+const OPENING: usize = 4 << 10;
+
+/// What an agent wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Collected {
+    /// The commit that it started from.
+    pub start: String,
+    /// The commit with its work; the start itself when nothing changed.
+    pub commit: String,
+    /// The files that differ, by path.
+    pub files: Vec<TouchedFile>,
+    /// What it wrote and we did not take.
+    #[serde(default)]
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A file that an agent changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TouchedFile {
+    /// Path from the root.
+    pub path: String,
+    /// What happened to it.
+    pub status: FileStatus,
+}
+
+/// What is decided about one path.
+enum Look {
+    Take,
+    Gone,
+    LeaveOut(LeftOut),
+}
+
+impl Worktree {
+    /// Stores what the agent wrote. Doing it again gives the same.
+    ///
+    /// What the project's `.gitignore` names is passed over, as are the repositories that the agent
+    /// made: their files are taken, their metadata is not. Files that were withheld stay as they
+    /// were, whatever was written in their place.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or our repository cannot be written.
+    pub fn collect(&self, signature: Signature<'_>) -> Result<Collected, ChangeError> {
+        let root = self.path();
+        let doing = ChangeError::file(format!("read `{}`", root.display()));
+        remove_nested_metadata(&root).map_err(doing)?;
+        let index = self.place.join("keep/index.work");
+        let kept = self.place.join("keep/index");
+        fs::copy(kept, &index).map_err(ChangeError::file("copy an index of ours"))?;
+
+        let mut taken = BTreeSet::new();
+        let mut gone = Vec::new();
+        let mut left_out = Vec::new();
+        let withheld = self.read_withheld()?;
+        for path in self.candidates(&index)? {
+            match self.look(&root, &path, &withheld, taken.len()) {
+                Look::Take => {
+                    taken.insert(path);
+                }
+                Look::Gone => gone.push(path),
+                Look::LeaveOut(left) => left_out.push(left),
+            }
+        }
+        left_out.sort_by(|a, b| a.path.cmp(&b.path));
+        let tree = self.store(&index, &taken, &gone)?;
+        let before = self.repo.call();
+        let before = before.args(["rev-parse", "--verify", &format!("{}^{{tree}}", self.start)]);
+        let commit = match before.line()? == tree {
+            true => self.start.clone(),
+            false => commit(&self.repo, &tree, Some(&self.start), signature)?,
+        };
+        let entries = listing::compare(&self.repo, &self.start, &commit, &[])?;
+        Ok(Collected {
+            start: self.start.clone(),
+            commit,
+            files: entries.iter().map(touched).collect(),
+            left_out,
+        })
+    }
+
+    /// Returns the paths that differ from what was handed over, or seem to.
+    fn candidates(&self, index: &Path) -> Result<BTreeSet<Vec<u8>>, ChangeError> {
+        let call = || self.call(&self.place).index(index).limit(TIME_LIMIT);
+        let changed = call().args(["diff-files", "-z", "--name-only", "--no-ext-diff"]);
+        let new = call().args(["ls-files", "-z", "--others", "--exclude-standard"]);
+        let mut paths = split(&changed.output()?);
+        paths.append(&mut split(&new.output()?));
+        Ok(paths)
+    }
+
+    fn read_withheld(&self) -> Result<BTreeSet<Vec<u8>>, ChangeError> {
+        let path = self.place.join("withheld");
+        let bytes = fs::read(path).map_err(ChangeError::file("read what was withheld"))?;
+        Ok(split(&bytes))
+    }
+
+    fn look(&self, root: &Path, path: &[u8], withheld: &BTreeSet<Vec<u8>>, so_far: usize) -> Look {
+        let shown = String::from_utf8_lossy(path);
+        let leave = |why, detail: &str| {
+            Look::LeaveOut(LeftOut {
+                path: shown.clone().into_owned(),
+                why,
+                detail: detail.to_owned(),
+            })
+        };
+        let relative = Path::new(OsStr::from_bytes(path));
+        if is_beyond_link(root, relative) {
+            return Look::Gone;
+        }
+        let full = root.join(relative);
+        let metadata = match fs::symlink_metadata(&full) {
+            Ok(metadata) if !metadata.is_dir() => metadata,
+            Err(error) if !is_absence(&error) => {
+                return leave(Omission::Unreadable, &error.to_string());
+            }
+            _ => return Look::Gone,
+        };
+        if may_hold_credentials(&shown) {
+            return leave(Omission::Credentials, "written by the coder");
+        }
+        if self.agent_files == AgentFiles::LeftOut && speaks_to_agents(&shown) {
+            return leave(Omission::Ignored, "it would instruct agents");
+        }
+        if touches(withheld, path) {
+            return leave(Omission::Ignored, "the coder was not given what is there");
+        }
+        if so_far >= MAX_FILES {
+            return leave(Omission::TooMany, &format!("more than {MAX_FILES} files"));
+        }
+        if metadata.is_symlink() {
+            return match fs::read_link(&full) {
+                Ok(to) if leads_inside(relative, &to) => Look::Take,
+                _ => leave(Omission::Symlink, "it leads out of the tree"),
+            };
+        }
+        if !metadata.is_file() {
+            return leave(Omission::Unreadable, "neither a file nor a link");
+        }
+        if metadata.len() > MAX_FILE_BYTES {
+            return leave(Omission::Oversized, &format!("{} bytes", metadata.len()));
+        }
+        match opening(&full) {
+            Ok(bytes) if starts_as_key(&bytes) => leave(Omission::Credentials, "a private key"),
+            Ok(_) => Look::Take,
+            Err(error) => leave(Omission::Unreadable, &error.to_string()),
+        }
+    }
+
+    /// Returns the tree of the start with what was taken put in.
+    fn store(
+        &self,
+        index: &Path,
+        taken: &BTreeSet<Vec<u8>>,
+        gone: &[Vec<u8>],
+    ) -> Result<String, ChangeError> {
+        let call = |index: &Path| self.call(&self.place).index(index).limit(TIME_LIMIT);
+        let zero = "0".repeat(self.start.len());
+        let mut changes = Vec::new();
+        // What is gone goes first: a directory may have taken the place of a file.
+        for path in gone {
+            changes.extend_from_slice(format!("0 {zero}\t").as_bytes());
+            changes.extend_from_slice(path);
+            changes.push(0);
+        }
+        if !gone.is_empty() {
+            let removal = call(index).args(["update-index", "-z", "--index-info"]);
+            removal.input(changes.clone()).output()?;
+        }
+        if !taken.is_empty() {
+            let mut input: Vec<u8> = taken.iter().cloned().collect::<Vec<_>>().join(&0);
+            input.push(0);
+            let update = call(index).args(["update-index", "--add", "--replace", "-z", "--stdin"]);
+            update.input(input).output()?;
+        }
+        let listed = call(index).args(["ls-files", "-s", "-z"]).output()?;
+        for entry in listed.split(|byte| *byte == 0) {
+            let mut halves = entry.splitn(2, |byte| *byte == b'\t');
+            let (Some(head), Some(path)) = (halves.next(), halves.next()) else {
+                continue;
+            };
+            if taken.contains(path) {
+                changes.extend_from_slice(head);
+                changes.push(b'\t');
+                changes.extend_from_slice(path);
+                changes.push(0);
+            }
+        }
+        let result = self.place.join("keep/index.result");
+        let _ = fs::remove_file(&result);
+        call(&result).args(["read-tree", &self.start]).output()?;
+        let update = call(&result).args(["update-index", "-z", "--index-info"]);
+        update.input(changes).output()?;
+        call(&result).args(["write-tree", "--missing-ok"]).line()
+    }
+}
+
+/// Removes the metadata of repositories that the agent made below its own.
+fn remove_nested_metadata(root: &Path) -> io::Result<()> {
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else {
+            // What cannot be read is found out, and told, file by file.
+            continue;
+        };
+        for entry in entries.flatten() {
+            let kind = entry.file_type()?;
+            if entry.file_name() != ".git" {
+                if kind.is_dir() {
+                    folders.push(entry.path());
+                }
+            } else if folder == root {
+                // The agent's own; git never takes it for a file of the tree.
+            } else if kind.is_dir() {
+                super::remove_tree(&entry.path())?;
+            } else {
+                fs::remove_file(entry.path())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Tells whether `path` is, lies in or holds something that was withheld.
+fn touches(withheld: &BTreeSet<Vec<u8>>, path: &[u8]) -> bool {
+    let below = |outer: &[u8], inner: &[u8]| {
+        inner
+            .strip_prefix(outer)
+            .is_some_and(|rest| rest.first() == Some(&b'/'))
+    };
+    withheld
+        .iter()
+        .any(|one| one == path || below(one, path) || below(path, one))
+}
+
+/// Tells whether a directory on the way to a file is now a link, so that the file is elsewhere.
+fn is_beyond_link(root: &Path, path: &Path) -> bool {
+    let folders = path.ancestors().skip(1);
+    folders
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .any(|folder| root.join(folder).is_symlink())
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+fn opening(path: &Path) -> io::Result<Vec<u8>> {
+    use std::io::Read as _;
+    let mut bytes = Vec::new();
+    fs::File::open(path)?
+        .take(OPENING as u64)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn touched(entry: &Entry) -> TouchedFile {
+    let status = match (entry.old.kind(), entry.new.kind()) {
+        _ if entry.old_path.is_some() => FileStatus::Renamed,
+        (Kind::Missing, _) => FileStatus::Added,
+        (_, Kind::Missing) => FileStatus::Deleted,
+        _ => FileStatus::Modified,
+    };
+    TouchedFile {
+        path: String::from_utf8_lossy(&entry.path).into_owned(),
+        status,
+    }
+}
+
+fn split(output: &[u8]) -> BTreeSet<Vec<u8>> {
+    let paths = output.split(|byte| *byte == 0);
+    paths
+        .filter(|path| !path.is_empty())
+        .map(<[u8]>::to_vec)
+        .collect()
+}

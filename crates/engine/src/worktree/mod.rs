@@ -1,0 +1,301 @@
+//! A disposable place in which an agent may write, and what becomes of what it wrote.
+//!
+//! The place lies outside of the user's tree. Files are written as for reviewers (see `checkout`):
+//! no filter runs, no credentials are there, and no link leads out. The agent gets a repository of
+//! its own with one commit, so that it can look at its work and even commit; it has neither the
+//! history nor the settings of the user's. What counts in the end are the files: they are
+//! stored raw, by a git directory of ours that lies beside them.
+
+mod apply;
+mod collect;
+mod publish;
+mod remove;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tribunal_core::time::Timestamp;
+
+use crate::change::checkout::write_tree;
+use crate::change::git::Call;
+use crate::change::listing::{self, Entry, Kind};
+use crate::change::own::ObjectFormat;
+use crate::change::{AgentFiles, ChangeError, Pinned, Repository};
+use crate::files::{Durability, create_private_dir, write_private};
+
+pub use apply::{apply, is_applied};
+pub use collect::{Collected, TouchedFile};
+pub use publish::{branch_commit, patch, publish};
+pub use remove::remove_tree;
+
+/// How long making a place or storing its files may take.
+const TIME_LIMIT: Duration = Duration::from_secs(300);
+
+/// Files are stored as they are, whatever the attributes of a stranger's tree say.
+const RAW: &str = "* -text -filter -ident !eol !working-tree-encoding\n";
+
+/// A directory for an agent that writes.
+#[derive(Debug)]
+pub struct Worktree {
+    repo: Repository,
+    place: PathBuf,
+    start: String,
+    agent_files: AgentFiles,
+}
+
+/// Who wrote something, and what they say about it.
+#[derive(Debug, Clone, Copy)]
+pub struct Signature<'a> {
+    /// The author's name.
+    pub author: &'a str,
+    /// What was done; the first line is the title.
+    pub message: &'a str,
+    /// When. The same work signed at the same time is the same commit.
+    pub at: Timestamp,
+}
+
+/// Returns the commit to start from: that of the change, or one made of an uncommitted tree.
+///
+/// A plain directory and the first work of a repository have no commit before them.
+///
+/// # Errors
+///
+/// The change has no tree, as a patch without a repository, or it cannot be stored.
+pub fn start_of(
+    repo: &Repository,
+    pinned: &Pinned,
+    signature: Signature<'_>,
+) -> Result<String, ChangeError> {
+    let head = pinned.head.as_deref().ok_or(ChangeError::NoTree)?;
+    if kind_of(repo, head)?.as_deref() == Some("commit") {
+        return Ok(head.to_owned());
+    }
+    let parent = match pinned.base.as_deref() {
+        Some(base) if kind_of(repo, base)?.as_deref() == Some("commit") => Some(base),
+        _ => None,
+    };
+    commit(repo, head, parent, signature)
+}
+
+impl Worktree {
+    /// Makes the place `place` with the files of the commit `start`, or takes up the one that an
+    /// interrupted run left there, with all that was written in it.
+    ///
+    /// # Errors
+    ///
+    /// An object was pruned, or a file cannot be written.
+    pub fn create(
+        repo: &Repository,
+        place: &Path,
+        start: &str,
+        agent_files: AgentFiles,
+    ) -> Result<Self, ChangeError> {
+        let worktree = Self {
+            repo: repo.clone(),
+            place: place.to_owned(),
+            start: start.to_owned(),
+            agent_files,
+        };
+        let doing = || ChangeError::file(format!("make `{}`", place.display()));
+        if fs::read_to_string(place.join("start")).is_ok_and(|text| text == start) {
+            return Ok(worktree);
+        }
+        remove_tree(place).map_err(doing())?;
+        let parent = place.parent().unwrap_or(Path::new("/"));
+        create_private_dir(parent).map_err(doing())?;
+        let new = tempfile::Builder::new()
+            .prefix(".worktree-")
+            .tempdir_in(parent)
+            .map_err(doing())?;
+        worktree.furnish(new.path())?;
+        tribunal_store::crashpoint!("worktree.rename.before");
+        fs::rename(new.keep(), place).map_err(doing())?;
+        tribunal_store::crashpoint!("worktree.rename.after");
+        Ok(worktree)
+    }
+
+    /// Returns the directory in which the agent works.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.place.join("tree")
+    }
+
+    /// Returns the commit whose files were written.
+    #[must_use]
+    pub fn start(&self) -> &str {
+        &self.start
+    }
+
+    /// Removes the place with all that is in it.
+    ///
+    /// # Errors
+    ///
+    /// Something cannot be removed even after asking for the right to.
+    pub fn discard(self) -> Result<(), ChangeError> {
+        let doing = ChangeError::file(format!("remove `{}`", self.place.display()));
+        remove_tree(&self.place).map_err(doing)
+    }
+
+    /// Writes all that belongs to the place.
+    fn furnish(&self, place: &Path) -> Result<(), ChangeError> {
+        let tree = place.join("tree");
+        let doing = || ChangeError::file(format!("write `{}`", tree.display()));
+        create_private_dir(&tree).map_err(doing())?;
+        let written = write_tree(&self.repo, &self.start, &tree, self.agent_files)?;
+        let withheld = self.withheld(&written)?;
+        make_git_dir(&place.join("keep"), self.repo.format, Some(RAW)).map_err(doing())?;
+        write_private(&place.join("withheld"), &withheld, Durability::Process).map_err(doing())?;
+
+        let listed = listed(&written);
+        let update = |args: &[&str], input| {
+            let call = self.call(place).limit(TIME_LIMIT).args(["update-index"]);
+            call.args(args).input(input)
+        };
+        update(&["-z", "--index-info"], listed).output()?;
+        // Its answer says what differs; nothing does, and if so, collecting looks again.
+        let _ = update(&["-q", "--refresh"], Vec::new()).answer()?;
+        let shown = self
+            .call(place)
+            .args(["write-tree", "--missing-ok"])
+            .line()?;
+        self.give_repository(place, &shown)?;
+        let start = self.start.as_bytes();
+        write_private(&place.join("start"), start, Durability::Process).map_err(doing())
+    }
+
+    /// Returns the paths that the start has and the place has not, each ended by a zero byte.
+    fn withheld(&self, written: &[Entry]) -> Result<Vec<u8>, ChangeError> {
+        let all = listing::all_files(&self.repo, &self.start)?;
+        let mut written = written.iter().map(|entry| &entry.path).peekable();
+        let mut paths = Vec::new();
+        for entry in &all {
+            if written.next_if(|path| **path == entry.path).is_none() {
+                paths.extend_from_slice(&entry.path);
+                paths.push(0);
+            }
+        }
+        Ok(paths)
+    }
+
+    /// Gives the agent a repository with one commit: what it was given.
+    fn give_repository(&self, place: &Path, shown: &str) -> Result<(), ChangeError> {
+        let signature = Signature {
+            author: "Tribunal",
+            message: "The files as they were handed over\n",
+            at: Timestamp(0),
+        };
+        let commit = commit(&self.repo, shown, None, signature)?;
+        let dot_git = place.join("tree/.git");
+        let doing = || ChangeError::file(format!("make `{}`", dot_git.display()));
+        make_git_dir(&dot_git, self.repo.format, None).map_err(doing())?;
+        let call = self.repo.call().limit(TIME_LIMIT);
+        let call = call.args(["pack-objects", "--revs", "-q"]);
+        let pack = dot_git.join("objects/pack/pack");
+        call.args([pack.as_os_str()])
+            .input(format!("{commit}\n").into_bytes())
+            .output()?;
+        let write = |name: &str, bytes: &[u8]| {
+            write_private(&dot_git.join(name), bytes, Durability::Process).map_err(doing())
+        };
+        write("refs/heads/main", format!("{commit}\n").as_bytes())?;
+        let index = fs::read(place.join("keep/index")).map_err(doing())?;
+        write("index", &index)
+    }
+
+    /// Returns a call on the files of the place, with our git directory and our objects.
+    fn call(&self, place: &Path) -> Call<'_> {
+        let keep = place.join("keep");
+        let call = self.repo.git.on(&keep).work_tree(&place.join("tree"));
+        let call = call.objects(&self.repo.own.join("objects"));
+        call.index(&keep.join("index"))
+    }
+}
+
+/// Returns entries as `update-index --index-info` reads them.
+fn listed(entries: &[Entry]) -> Vec<u8> {
+    let mut list = Vec::new();
+    for entry in entries
+        .iter()
+        .filter(|entry| entry.new.kind() != Kind::Submodule)
+    {
+        list.extend_from_slice(format!("{:06o} {}\t", entry.new.mode, entry.new.id).as_bytes());
+        list.extend_from_slice(&entry.path);
+        list.push(0);
+    }
+    list
+}
+
+/// Makes an empty git directory, with attributes of its own where it keeps our books.
+fn make_git_dir(
+    path: &Path,
+    format: ObjectFormat,
+    attributes: Option<&str>,
+) -> std::io::Result<()> {
+    for directory in ["objects/info", "objects/pack", "refs/heads", "info"] {
+        create_private_dir(&path.join(directory))?;
+    }
+    let write = |name: &str, text: &str| {
+        write_private(&path.join(name), text.as_bytes(), Durability::Process)
+    };
+    let (version, extension) = match format {
+        ObjectFormat::Sha1 => (0, ""),
+        ObjectFormat::Sha256 => (1, "[extensions]\n\tobjectFormat = sha256\n"),
+    };
+    let config = format!(
+        "[core]\n\trepositoryformatversion = {version}\n\tbare = false\n{extension}\
+         [user]\n\tname = coder\n\temail = coder@tribunal.invalid\n"
+    );
+    write("HEAD", "ref: refs/heads/main\n")?;
+    write("config", &config)?;
+    match attributes {
+        Some(text) => write("info/attributes", text),
+        None => Ok(()),
+    }
+}
+
+/// Returns what kind of object this is; nothing when it is not there.
+fn kind_of(repo: &Repository, id: &str) -> Result<Option<String>, ChangeError> {
+    repo.call().args(["cat-file", "-t", id]).answer()
+}
+
+/// Stores a commit in our repository.
+fn commit(
+    repo: &Repository,
+    tree: &str,
+    parent: Option<&str>,
+    signature: Signature<'_>,
+) -> Result<String, ChangeError> {
+    let name: String = signature
+        .author
+        .chars()
+        .filter(|c| !c.is_control() && !matches!(c, '<' | '>'))
+        .take(60)
+        .collect();
+    let name = match name.trim() {
+        "" => "Tribunal",
+        name => name,
+    };
+    let seconds = signature.at.0 / 1000;
+    let mut text = format!("tree {tree}\n");
+    if let Some(parent) = parent {
+        let _ = writeln!(text, "parent {parent}");
+    }
+    for who in ["author", "committer"] {
+        let _ = writeln!(
+            text,
+            "{who} {name} <coder@tribunal.invalid> {seconds} +0000"
+        );
+    }
+    let message: String = signature
+        .message
+        .chars()
+        .filter(|c| *c == '\n' || !c.is_control())
+        .collect();
+    let _ = write!(text, "\n{}\n", message.trim());
+    let call = repo
+        .call()
+        .args(["hash-object", "-t", "commit", "-w", "--stdin"]);
+    call.input(text.into_bytes()).line()
+}

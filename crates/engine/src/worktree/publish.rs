@@ -1,0 +1,115 @@
+//! Offers an agent's work: as a patch, or as a branch of the user's repository.
+
+use crate::change::{ChangeError, Repository};
+
+/// How far back we look for a commit that the user has.
+const MAX_OWN_COMMITS: usize = 1_000;
+
+/// Returns what lies between two commits, as `git apply` takes it.
+///
+/// # Errors
+///
+/// An object is missing, or the patch is too large.
+pub fn patch(repo: &Repository, start: &str, commit: &str) -> Result<Vec<u8>, ChangeError> {
+    let call = repo
+        .call()
+        .args(["diff-tree", "-p", "--binary", "--full-index"]);
+    let call = call.args([
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-color",
+        "--no-renames",
+    ]);
+    call.args([start, commit, "--"]).output()
+}
+
+/// Returns the commit that a branch of the user's points at.
+///
+/// # Errors
+///
+/// There is no repository.
+pub fn branch_commit(repo: &Repository, branch: &str) -> Result<Option<String>, ChangeError> {
+    let found = repo.versioned()?;
+    let call = repo.git.on(&found.common_dir);
+    let name = format!("refs/heads/{branch}");
+    call.args(["rev-parse", "--verify", "--quiet", &name])
+        .answer()
+}
+
+/// Makes a branch in the user's repository that points at a commit of ours.
+///
+/// Objects are added and one ref is made: index, files, `HEAD` and every other ref stay as they
+/// are, and no hook runs. A branch that is there already and is another is left alone.
+///
+/// # Errors
+///
+/// There is no repository, it cannot be written, or the branch is another commit's.
+pub fn publish(repo: &Repository, commit: &str, branch: &str) -> Result<(), ChangeError> {
+    match branch_commit(repo, branch)? {
+        Some(there) if there == commit => return Ok(()),
+        Some(_) => {
+            return Err(ChangeError::BranchTaken {
+                branch: branch.to_owned(),
+            });
+        }
+        None => {}
+    }
+    hand_over(repo, commit)?;
+    tribunal_store::crashpoint!("worktree.publish.objects");
+    let found = repo.versioned()?;
+    let nothing = "0".repeat(commit.len());
+    let name = format!("refs/heads/{branch}");
+    let identity = [
+        "user.name=Tribunal".to_owned(),
+        "user.email=coder@tribunal.invalid".to_owned(),
+    ];
+    let call = repo.git.on(&found.common_dir).settings(&identity);
+    let call = call.args([
+        "update-ref",
+        "-m",
+        "tribunal: offered",
+        &name,
+        commit,
+        &nothing,
+    ]);
+    match call.output() {
+        // Somebody else was as fast with the same.
+        Err(_) if branch_commit(repo, branch)?.as_deref() == Some(commit) => Ok(()),
+        result => result.map(|_| ()),
+    }
+}
+
+/// Copies the objects of a commit to the user's repository, as far as they are missing there.
+fn hand_over(repo: &Repository, commit: &str) -> Result<(), ChangeError> {
+    let objects = repo.versioned()?.common_dir.join("objects");
+    let mut wanted = format!("{commit}\n");
+    let mut next = commit.to_owned();
+    for _ in 0..MAX_OWN_COMMITS {
+        let theirs = repo.call().objects(&objects);
+        if theirs.args(["cat-file", "-t", &next]).answer()?.is_some() {
+            wanted.push_str(&format!("^{next}\n"));
+            break;
+        }
+        let parent = format!("{next}^");
+        let parent = repo
+            .call()
+            .args(["rev-parse", "--verify", "--quiet", &parent]);
+        match parent.answer()? {
+            Some(parent) => next = parent,
+            None => break,
+        }
+    }
+    // `--local` leaves out what is in the user's store already.
+    let call = repo
+        .call()
+        .args(["pack-objects", "--revs", "--local", "--stdout", "-q"]);
+    let pack = call.input(wanted.into_bytes()).output()?;
+    let shared = repo
+        .settings
+        .get("core.sharedrepository")
+        .unwrap_or("umask");
+    let call = repo.call().objects(&objects);
+    let call = call.settings(&[format!("core.sharedRepository={shared}")]);
+    call.args(["unpack-objects", "-q"]).input(pack).output()?;
+    Ok(())
+}
