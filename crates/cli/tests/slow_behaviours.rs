@@ -10,7 +10,7 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::{Ran, TestEnv, fake};
+use common::{Ran, TestEnv, fake, peak_memory};
 
 /// What `ask` must make of a behaviour.
 enum Expected {
@@ -173,13 +173,6 @@ fn a_flood_leaves_memory_and_disk_bounded() {
             "{behave}: {bytes} bytes are left in the ledger"
         );
     }
-}
-
-/// Returns the most memory a process has had so far, in kB.
-fn peak_memory(pid: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
 }
 
 fn sizes(dir: &std::path::Path) -> Vec<u64> {

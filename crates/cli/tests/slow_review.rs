@@ -7,10 +7,9 @@
 
 mod common;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use common::{Ran, TestEnv};
@@ -18,29 +17,10 @@ use serde_json::json;
 
 const NONCE: &str = "{{line:Nonce: }}";
 
-fn git(env: &TestEnv, args: &[&str]) {
-    let ran = Command::new("git")
-        .args(["-c", "user.name=Ann", "-c", "user.email=ann@example.org"])
-        .args(args)
-        .current_dir(env.project())
-        .status();
-    assert!(ran.unwrap().success(), "git {args:?}");
-}
-
-fn repository() -> TestEnv {
-    let env = TestEnv::new();
-    std::fs::remove_dir(env.project().join(".git")).unwrap();
-    git(&env, &["init", "-q", "-b", "main"]);
-    env.write("README.md", "A project.\n");
-    git(&env, &["add", "."]);
-    git(&env, &["commit", "-q", "-m", "first"]);
-    env
-}
-
 /// A change of six files in several parts, before two reviewers and the built-in ones. One of the
 /// answers must be asked for twice.
 fn scene() -> TestEnv {
-    let env = repository();
+    let env = TestEnv::with_repository();
     for number in 1..=6 {
         let padding = "# nothing to see here\n".repeat(60);
         env.write(
@@ -96,22 +76,8 @@ fn finish_and_check(env: &TestEnv, what: &str) {
     for reviewer in shown["review"]["reviewers"].as_array().unwrap() {
         assert_eq!(reviewer["state"], "answered", "{what}: {reviewer}");
     }
-    let mut finished: BTreeMap<String, u32> = BTreeMap::new();
-    for event in shown["events"].as_array().unwrap() {
-        let step = event["step"].as_str().unwrap_or_default().to_owned();
-        match event["type"].as_str().unwrap() {
-            "step_finished" => *finished.entry(step).or_default() += 1,
-            "run_started" => assert!(
-                !finished.contains_key(&step),
-                "{what}: {step} was paid twice"
-            ),
-            _ => {}
-        }
-    }
-    assert!(
-        finished.len() >= 8 && finished.values().all(|&times| times == 1),
-        "{what}: {finished:?}"
-    );
+    let events = shown["events"].as_array().unwrap();
+    assert!(common::assert_nothing_repeated(events, what) >= 8, "{what}");
     let work = env.ledger().join("work");
     let left = work.is_dir() && std::fs::read_dir(&work).unwrap().next().is_some();
     assert!(!left, "{what}: a checkout was left behind");
@@ -119,34 +85,15 @@ fn finish_and_check(env: &TestEnv, what: &str) {
 
 #[test]
 fn a_review_ends_the_same_wherever_it_is_killed() {
-    let mut reference = scene();
-    let list = reference.root().join("points");
-    reference.set_env("TRIBUNAL_CRASH_LIST", list.display().to_string());
-    reference.run(["review", "--json"]).assert_code(1);
-    let points = std::fs::read_to_string(&list).unwrap();
-    let names: BTreeSet<_> = points
-        .lines()
-        .filter_map(|point| Some(point.split_once('#')?.0))
-        .collect();
-    assert!(names.len() >= 6, "few crash points: {names:?}");
-    for name in names {
-        let hits = points
-            .lines()
-            .filter(|point| point.split_once('#').is_some_and(|p| p.0 == name))
-            .count();
-        for hit in BTreeSet::from([1, hits / 2, hits])
-            .into_iter()
-            .filter(|&hit| hit >= 1)
-        {
-            let point = format!("{name}#{hit}");
-            let env = scene();
-            let output = env
-                .command(["review"])
-                .env("TRIBUNAL_CRASH_AT", &point)
-                .output()
-                .unwrap();
-            assert_eq!(output.status.signal(), Some(9), "{point}: {output:?}");
-            finish_and_check(&env, &point);
+    let points = scene().crash_points(&["review", "--json"]);
+    assert!(points.len() >= 6, "few crash points: {points:?}");
+    for (name, hits) in points {
+        for hit in BTreeSet::from([1, hits / 2, hits]) {
+            if hit > 0 {
+                let env = scene();
+                env.crash_at(&["review"], &name, hit);
+                finish_and_check(&env, &format!("{name}#{hit}"));
+            }
         }
     }
 }
@@ -185,11 +132,7 @@ fn measured(env: &TestEnv, args: &[&str]) -> (Ran, u64) {
         .unwrap();
     let mut peak = 0;
     let status = loop {
-        let status =
-            std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-        let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-        let now = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
-        peak = peak.max(now.unwrap_or(0));
+        peak = peak.max(common::peak_memory(child.id()).unwrap_or(0));
         match child.try_wait().unwrap() {
             Some(status) => break status,
             None => std::thread::sleep(Duration::from_millis(20)),
@@ -205,7 +148,7 @@ fn measured(env: &TestEnv, args: &[&str]) -> (Ran, u64) {
 
 #[test]
 fn two_thousand_files_are_reviewed() {
-    let env = repository();
+    let env = TestEnv::with_repository();
     for number in 0..2_000 {
         let mut text = String::new();
         for line in 0..40 {
@@ -227,7 +170,7 @@ fn two_thousand_files_are_reviewed() {
 
 #[test]
 fn a_file_of_fifty_thousand_lines_is_reviewed() {
-    let env = repository();
+    let env = TestEnv::with_repository();
     let mut text = String::new();
     for line in 0..50_000 {
         let _ = match line % 100 {

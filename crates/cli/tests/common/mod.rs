@@ -12,6 +12,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -51,6 +52,62 @@ impl TestEnv {
             }
         }
         Self { root, env }
+    }
+
+    /// Returns a place whose project is a repository with one commit.
+    pub fn with_repository() -> Self {
+        let env = Self::new();
+        std::fs::remove_dir(env.project().join(".git")).unwrap();
+        env.git(&["init", "-q", "-b", "main"]);
+        env.write("README.md", "A project.\n");
+        env.commit_all("first");
+        env
+    }
+
+    /// Runs git in the project as somebody without a config.
+    pub fn git(&self, args: &[&str]) {
+        let ran = Command::new("git")
+            .args(["-c", "user.name=Ann", "-c", "user.email=ann@example.org"])
+            .args(args)
+            .current_dir(self.project())
+            .env_clear()
+            .env("PATH", std::env::var("PATH").unwrap())
+            .env("HOME", self.home())
+            .status();
+        assert!(ran.unwrap().success(), "git {args:?}");
+    }
+
+    /// Commits everything in the project.
+    pub fn commit_all(&self, message: &str) {
+        self.git(&["add", "."]);
+        self.git(&["commit", "-q", "-m", message]);
+    }
+
+    /// Runs a command to its end and returns the crash points it passed, each with the number of
+    /// times, in the order of their names.
+    pub fn crash_points(&mut self, args: &[&str]) -> BTreeMap<String, usize> {
+        let list = self.root().join("points");
+        self.set_env("TRIBUNAL_CRASH_LIST", list.display().to_string());
+        let ran = self.run(args);
+        self.env.remove("TRIBUNAL_CRASH_LIST");
+        let text = std::fs::read_to_string(&list)
+            .unwrap_or_else(|error| panic!("no crash point was passed ({error}): {ran:?}"));
+        let mut points = BTreeMap::new();
+        for (name, _) in text.lines().filter_map(|point| point.split_once('#')) {
+            *points.entry(name.to_owned()).or_default() += 1;
+        }
+        points
+    }
+
+    /// Starts a command that kills itself at the `hit`-th passing of a crash point.
+    pub fn crash_at(&self, args: &[&str], name: &str, hit: usize) {
+        let point = format!("{name}#{hit}");
+        let output = self
+            .command(args)
+            .env("TRIBUNAL_CRASH_AT", &point)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.signal(), Some(9), "{point}: {output:?}");
     }
 
     pub fn set_env(&mut self, key: &str, value: impl Into<String>) -> &mut Self {
@@ -202,6 +259,35 @@ impl Ran {
         );
         self
     }
+}
+
+/// Returns the most memory that a living process has had, in kB.
+pub fn peak_memory(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Panics if the events of a case tell of a step that was run again after it had finished, or that
+/// finished twice. Returns the number of finished steps.
+pub fn assert_nothing_repeated(events: &[serde_json::Value], what: &str) -> usize {
+    let mut finished: BTreeMap<&str, u32> = BTreeMap::new();
+    for event in events {
+        let step = event["step"].as_str().unwrap_or_default();
+        match event["type"].as_str().unwrap() {
+            "step_finished" => *finished.entry(step).or_default() += 1,
+            "run_started" => assert!(
+                !finished.contains_key(step),
+                "{what}: {step} was paid twice"
+            ),
+            _ => {}
+        }
+    }
+    assert!(
+        finished.values().all(|&times| times == 1),
+        "{what}: {finished:?}"
+    );
+    finished.len()
 }
 
 /// Returns the path of a program of the fakes, which `cargo test --workspace` builds.

@@ -181,7 +181,18 @@ impl<'a> Wording<'a> {
 
     /// Tells whether a program speaks of another place than the other claim: it knows where it
     /// looks, and uses the same words for each place on purpose.
+    ///
+    /// So does a reviewer who reports code of two files, if the code stands there: what is said
+    /// about the one must not settle the other.
     fn are_apart(&self, left: &Claim<'_>, right: &Claim<'_>) -> bool {
+        let stands = |claim: &Claim<'_>| claim.finding.grounding == Grounding::Confirmed;
+        if left.reviewer == right.reviewer
+            && left.file != right.file
+            && stands(left)
+            && stands(right)
+        {
+            return true;
+        }
         let is_tool = |claim: &Claim<'_>| claim.finding.source == Source::Tool;
         let reach = match (is_tool(left), is_tool(right)) {
             (false, false) => return false,

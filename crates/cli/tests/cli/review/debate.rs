@@ -207,6 +207,64 @@ fn a_number_out_of_range_is_asked_for_again_with_the_exact_problem() {
 }
 
 #[test]
+fn a_question_that_is_too_long_is_put_in_halves() {
+    let second = THIN
+        .replace("\"line\": 5", "\"line\": 6")
+        .replace("SQL from user input", "The total may be none")
+        .replace(
+            "WHERE user = '%s'",
+            "return sum(row.amount for row in rows) * rate",
+        )
+        .replace("\"1\"", "\"2\"")
+        .replace("security", "bug")
+        .replace(
+            "The statement is put together by hand.",
+            "`rate` may be None when nobody has one.",
+        );
+    let too_long = |round: &str| {
+        json!({"when": [round, "\"F2\""],
+            "error": {"class": "context_too_long", "message": "too many tokens"}})
+    };
+    let mut desk = Desk::with_change();
+    let ann = json!([
+        too_long(ROUND_3),
+        pleading(
+            "defend",
+            "src/pay.py:5 and src/pay.py:6 show it; nothing before them checks `rows`"
+        ),
+        finding(&format!("{THIN}, {second}")),
+    ]);
+    desk.reviewer("ann", "anthropic", &ann);
+    let bob = json!([
+        too_long(ROUND_2),
+        examining("disagree", -10, "It is fine."),
+        finding(""),
+    ]);
+    desk.reviewer("bob", "openai", &bob);
+    let debate = Debate {
+        desk,
+        extra: String::new(),
+    };
+    insta::assert_snapshot!(debate.told(&["--rounds", "3", "--all"]), @"
+    fail
+    accepted high 55: The total may be none
+      = 65 + -12 + 5 + 4 + -6 + 6 + 8 + -10 + -10 + -5 + 10
+      2 bob disagree -10
+      3 ann defend 0
+      The reviewers differ about whether it is a problem.
+      The evidence for it is clearly stronger. Dissent: openai.
+    disputed high 51: SQL from user input
+      = 65 + -12 + 5 + -6 + 6 + 8 + -10 + -10 + -5 + 10
+      2 bob disagree -10
+      3 ann defend 0
+      The reviewers differ about whether it is a problem.
+      The evidence is balanced.
+      Dissent: openai.
+      Is it a problem in this code, or is it prevented elsewhere?
+    ");
+}
+
+#[test]
 fn one_round_is_no_debate_and_all_is_about_everything() {
     let debate = Debate::new(
         &[],

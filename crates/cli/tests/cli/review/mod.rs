@@ -7,8 +7,6 @@ mod builtin;
 mod debate;
 mod tools;
 
-use std::process::Command;
-
 use serde_json::json;
 
 use crate::common::{Ran, TestEnv};
@@ -22,16 +20,12 @@ pub(super) struct Desk {
 impl Desk {
     /// Returns a repository with one commit.
     pub(super) fn new() -> Self {
-        let env = TestEnv::new();
         let desk = Self {
-            env,
+            env: TestEnv::with_repository(),
             reviewers: Vec::new(),
         };
-        std::fs::remove_dir(desk.env.project().join(".git")).unwrap();
-        desk.git(&["init", "-q", "-b", "main"]);
         desk.write("src/pay.py", BEFORE);
-        desk.git(&["add", "."]);
-        desk.git(&["commit", "-q", "-m", "first"]);
+        desk.env.commit_all("second");
         desk
     }
 
@@ -46,17 +40,8 @@ impl Desk {
         self.env.write(path, contents);
     }
 
-    /// Runs git as somebody without a config.
     pub(super) fn git(&self, args: &[&str]) {
-        let ran = Command::new("git")
-            .args(["-c", "user.name=Ann", "-c", "user.email=ann@example.org"])
-            .args(args)
-            .current_dir(self.env.project())
-            .env_clear()
-            .env("PATH", std::env::var("PATH").unwrap())
-            .env("HOME", self.env.home())
-            .status();
-        assert!(ran.unwrap().success(), "git {args:?}");
+        self.env.git(args);
     }
 
     /// Adds a reviewer who gives these answers, one after the other is asked for.
