@@ -79,6 +79,7 @@ pub(crate) enum Command {
     Ask(commands::ask::Args),
     Consensus(commands::consensus::Args),
     Debate(commands::debate::Args),
+    Verdict(commands::verdict::Args),
     Log(commands::log::Args),
     Show(commands::show::Args),
     Explain(commands::explain::Args),

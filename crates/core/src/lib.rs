@@ -19,3 +19,4 @@ pub mod scale;
 pub mod secret;
 pub mod text;
 pub mod time;
+pub mod verdict;

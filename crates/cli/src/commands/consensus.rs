@@ -18,6 +18,7 @@ use crate::exit::Exit;
 use crate::invocation::Invocation;
 use crate::report::explain::one_line;
 use sources::Gathered;
+pub(super) use sources::read_text;
 
 /// The policy of those who choose none.
 pub(super) const DEFAULT_POLICY: &str = "tribunal";
@@ -176,22 +177,29 @@ pub(super) fn policy_named(invocation: &Invocation, name: &str) -> Result<Policy
         })
 }
 
-fn record(invocation: &Invocation, path: Option<&Path>) -> Result<Option<Record>, CliError> {
+/// Reads the file with past rulings.
+pub(super) fn record(
+    invocation: &Invocation,
+    path: Option<&Path>,
+) -> Result<Option<Record>, CliError> {
     let Some(path) = path else {
         return Ok(None);
     };
     let path = invocation.path(path);
-    serde_json::from_value(json_file(&path)?)
+    let no_record = |why: String| {
+        let text = format!("{} is no record of rulings: {why}", path.display());
+        CliError::new(Exit::Usage, text)
+    };
+    let value = json_file(&path)?;
+    if !value.is_object() {
+        return Err(no_record("it is no JSON object".to_owned()));
+    }
+    serde_json::from_value(value)
         .map(Some)
-        .map_err(|error| {
-            CliError::new(
-                Exit::Usage,
-                format!("{} is no record of rulings: {error}", path.display()),
-            )
-        })
+        .map_err(|error| no_record(error.to_string()))
 }
 
-fn json_file(path: &Path) -> Result<Value, CliError> {
+pub(super) fn json_file(path: &Path) -> Result<Value, CliError> {
     let text = sources::read_text(path)?;
     serde_json::from_str(&text).map_err(|error| {
         CliError::new(

@@ -1,6 +1,14 @@
 //! Lines of bounded length from a stream that nobody vouches for.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Write as _};
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::invocation::Invocation;
+use crate::report::explain::one_line;
 
 /// A longer line is passed over. The findings of a large review fit several times.
 const MOST_BYTES: usize = 32 << 20;
@@ -12,6 +20,65 @@ pub(crate) enum Line {
     Text(String),
     /// A line that cannot; the sentence says why.
     Unreadable(String),
+}
+
+/// Answers every line of a file, or of standard input for `-`, with the line that `work` makes of
+/// it, at once. A line of which it can make nothing gives a line with `error`.
+pub(crate) fn for_each_line(
+    invocation: &Invocation,
+    file: &Path,
+    work: impl Fn(u64, &str) -> Result<String, String>,
+) -> Result<Exit, CliError> {
+    if file == Path::new("-") {
+        return answer_all(invocation, io::stdin().lock(), work);
+    }
+    let path = invocation.path(file);
+    let opened = std::fs::File::open(&path).map_err(|error| {
+        let exit = match error.kind() {
+            io::ErrorKind::NotFound => Exit::NotFound,
+            _ => Exit::Inconclusive,
+        };
+        CliError::new(exit, format!("cannot read {}", path.display())).caused_by(&error)
+    })?;
+    answer_all(invocation, io::BufReader::new(opened), work)
+}
+
+fn answer_all(
+    invocation: &Invocation,
+    input: impl BufRead,
+    work: impl Fn(u64, &str) -> Result<String, String>,
+) -> Result<Exit, CliError> {
+    let mut out = io::stdout().lock();
+    let mut exit = Exit::Pass;
+    for (number, line) in (1_u64..).zip(bounded(input)) {
+        let line = line.map_err(|error| {
+            CliError::new(Exit::Inconclusive, "cannot read the batch").caused_by(&error)
+        })?;
+        let answered = match line {
+            Line::Text(text) if text.trim().is_empty() => continue,
+            Line::Text(text) => work(number, &text),
+            Line::Unreadable(why) => Err(why),
+        };
+        let printed = match answered {
+            Ok(answer) => answer,
+            Err(why) => {
+                exit = Exit::Inconclusive;
+                invocation.say(&one_line(&format!("line {number}: {why}.")));
+                json!({ "line": number, "error": why }).to_string()
+            }
+        };
+        // Each line leaves at once, so that whoever waits for it can go on.
+        match writeln!(out, "{printed}").and_then(|()| out.flush()) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
+            Err(error) => {
+                return Err(
+                    CliError::new(Exit::Internal, "cannot write the result").caused_by(&error)
+                );
+            }
+        }
+    }
+    Ok(exit)
 }
 
 /// Returns the lines of `input`. No line takes more memory than the bound, however long it is.

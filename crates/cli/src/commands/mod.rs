@@ -21,4 +21,5 @@ pub(crate) mod resume;
 pub(crate) mod review;
 pub(crate) mod show;
 pub(crate) mod supervise;
+pub(crate) mod verdict;
 pub(crate) mod watch;

@@ -5,6 +5,7 @@ mod human;
 mod jsonl;
 mod progress;
 pub(crate) mod review;
+pub(crate) mod verdict;
 mod words;
 
 pub(crate) use human::{Lines, stamp};

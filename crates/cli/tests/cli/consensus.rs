@@ -349,7 +349,7 @@ fn what_cannot_be_read_gets_a_sentence() {
     Error: [ROOT]/project/policy.json: the policy cannot be changed so: unknown field `flor`, expected one of `ladder`, `many_for`, `one_for`, `one_against`, `many_against`, `defended`, `conceded`, `reject_conceded_at`, `late`, `substance_words`, `floor`
     Hint: A policy file holds some of the keys of a policy, such as {"rounds": {"floor": 30}}
     claude.json --record record.json (Some(2))
-    Error: [ROOT]/project/record.json is no record of rulings: invalid length 0, expected struct Record with 1 element
+    Error: [ROOT]/project/record.json is no record of rulings: it is no JSON object
     absent.json (Some(4))
     Error: Cannot read absent.json
       because: No such file or directory (os error 2)

@@ -17,3 +17,4 @@ mod prompts;
 mod review;
 mod setup;
 mod trust;
+mod verdict;

@@ -42,7 +42,7 @@ pub use policy::{
     AdvisoryRules, AgreementRules, AppraisalRules, ConflictRules, CriticalRules, Defaults, Ladder,
     Matching, Policy, PolicyError, RoundRules, ScrutinyRules, TextMatching, UniqueRules,
 };
-pub use record::{Record, Rulings};
+pub use record::{Preferences, Record, Rulings};
 pub use report::{
     Accepted, ConfidenceChanges, Details, Disputed, Lists, MemberId, NamedResponse, Rejected,
     Report, ReportedFinding, Response, Round1, Round2, Round2Statistics, Round3, Round3Statistics,

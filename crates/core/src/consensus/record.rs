@@ -1,4 +1,4 @@
-//! What past rulings say about reviewers: how often their findings were upheld, by category.
+//! What past rulings say about reviewers and judges: how often they were found to be right.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,25 @@ use crate::finding::Category;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
-    /// By the name of the reviewer, then by category.
+    /// Findings, by the name of the reviewer, then by category.
+    #[serde(default)]
     pub reviewers: BTreeMap<String, BTreeMap<Category, Rulings>>,
+    /// Preferences between contestants, by the name of the judge.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub judges: BTreeMap<String, Preferences>,
+}
+
+/// How often a judge put the better one of two contestants first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Preferences {
+    /// It preferred the one that was found to be better.
+    pub upheld: u32,
+    /// It preferred the other.
+    pub dismissed: u32,
+    /// It gave both the same.
+    #[serde(default)]
+    pub even: u32,
 }
 
 /// How many findings were upheld and how many were dismissed.
@@ -100,6 +117,7 @@ mod tests {
                 ("new".to_owned(), counts(1, 0)),
                 ("poor".to_owned(), counts(20, 80)),
             ]),
+            ..Record::default()
         };
         let reliability = Reliability::of(&record, 10);
         let lead = |name| reliability.lead(name, Category::Bug);

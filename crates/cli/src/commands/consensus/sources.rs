@@ -226,7 +226,7 @@ impl Source {
 }
 
 /// Reads a file of settings, in which every fault is an error.
-pub(super) fn read_text(path: &Path) -> Result<String, CliError> {
+pub(in crate::commands) fn read_text(path: &Path) -> Result<String, CliError> {
     let shown = path.display().to_string();
     let file = std::fs::File::open(path).map_err(|error| missing(&shown, &error))?;
     text_of(file).map_err(|why| CliError::new(Exit::Usage, format!("{shown}: {why}")))

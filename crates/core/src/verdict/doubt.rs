@@ -1,0 +1,274 @@
+//! What speaks against trusting a verdict, and what is known about each judge.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agreement::middle;
+use super::method::Table;
+use super::points::{PART, divide};
+use super::weights::Weights;
+use super::{Ballot, Points, Seated, Verdict};
+
+/// A judge who stands at least this far from all others about one contestant is reported.
+const ALONE: i128 = 30 * PART;
+
+/// Agreement below this is too little to build on (Krippendorff's own bound).
+const LITTLE: i128 = 667_000;
+
+/// Two contestants whose order a judge reversed when it saw them in reverse order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Flip {
+    /// Preferred at first.
+    pub first: String,
+    /// Preferred in reverse order.
+    pub then: String,
+}
+
+/// A judge who sees one contestant quite differently from everybody else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Lone {
+    /// Who.
+    pub judge: String,
+    /// About whom.
+    pub contestant: String,
+    /// How many points above the middle of the others, after its lean is taken away.
+    pub points: Points,
+    /// Whether the winner would be another without this judge.
+    pub decisive: bool,
+}
+
+/// A reason not to trust a verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "doubt", rename_all = "snake_case")]
+pub enum Doubt {
+    /// The first places are tied.
+    Tie,
+    /// Only one contestant was left: it was compared with nobody.
+    Unopposed,
+    /// Only one judge counts.
+    OneJudge,
+    /// The margin may well be chance.
+    Unclear,
+    /// More judges prefer the second than the first.
+    Outvoted,
+    /// The judges hardly agree.
+    LittleAgreement {
+        /// Krippendorff's α.
+        alpha: Points,
+    },
+    /// Judges changed their mind about the first two with the order of the answers.
+    OrderMatters {
+        /// How many.
+        judges: u32,
+        /// Of how many who were asked in both orders.
+        of: u32,
+    },
+    /// One judge stands alone.
+    LoneJudge(Lone),
+    /// Judges were left out.
+    Excluded {
+        /// How many.
+        judges: u32,
+    },
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tie => f.write_str("the first places are tied"),
+            Self::Unopposed => f.write_str("only one contestant was left to judge"),
+            Self::OneJudge => f.write_str("only one judge counts"),
+            Self::Unclear => f.write_str("the margin may be chance: its interval includes zero"),
+            Self::Outvoted => f.write_str("more judges prefer the second than the first"),
+            Self::LittleAgreement { alpha } => {
+                write!(f, "the judges hardly agree (α {})", alpha.hundredths())
+            }
+            Self::OrderMatters { judges, of } => write!(
+                f,
+                "{judges} of {of} judges ranked the first two otherwise when their order was reversed"
+            ),
+            Self::LoneJudge(lone) => {
+                let side = if lone.points < Points::ZERO {
+                    "below"
+                } else {
+                    "above"
+                };
+                let points = lone.points.rounded().abs();
+                let (judge, contestant) = (&lone.judge, &lone.contestant);
+                write!(
+                    f,
+                    "{judge} stands alone: {contestant} {points} points {side} the others"
+                )?;
+                match lone.decisive {
+                    true => f.write_str("; without this judge another would have won"),
+                    false => Ok(()),
+                }
+            }
+            Self::Excluded { judges: 1 } => f.write_str("1 judge was left out"),
+            Self::Excluded { judges } => write!(f, "{judges} judges were left out"),
+        }
+    }
+}
+
+/// Returns what is known about each judge who counts.
+pub(super) fn seated(
+    counted: &[&Ballot],
+    table: &Table,
+    ids: &[&String],
+    weights: &Weights,
+) -> Vec<Seated> {
+    let leans = leans(table);
+    let judges = counted
+        .iter()
+        .zip(&table.rows)
+        .zip(&weights.each)
+        .zip(leans);
+    let judges = judges.map(|(((ballot, row), weight), lean)| {
+        let best = row.iter().max();
+        let first = ids
+            .iter()
+            .zip(row)
+            .filter(|(_, score)| Some(*score) == best);
+        Seated {
+            judge: ballot.judge.clone(),
+            weight: Points::of(divide(weight * 100 * PART, weights.total())),
+            lean: Points::of(lean),
+            prefers: first.map(|(id, _)| (*id).clone()).collect(),
+            flips: flips(ballot, ids),
+        }
+    });
+    judges.collect()
+}
+
+/// Returns by how much each judge's mean lies above the mean of the others; zero of a single one.
+fn leans(table: &Table) -> Vec<i128> {
+    let columns = i128::try_from(table.columns).unwrap_or(1).max(1);
+    let sums: Vec<i128> = table.rows.iter().map(|row| row.iter().sum()).collect();
+    let all: i128 = sums.iter().sum();
+    let others = i128::try_from(sums.len()).unwrap_or(1) - 1;
+    let lean = |sum: &i128| match others {
+        0 => 0,
+        _ => divide(sum * others - (all - sum), others * columns),
+    };
+    sums.iter().map(lean).collect()
+}
+
+fn flips(ballot: &Ballot, ids: &[&String]) -> Vec<Flip> {
+    let Some(swapped) = &ballot.swapped else {
+        return Vec::new();
+    };
+    let mut flips = Vec::new();
+    for first in ids {
+        for then in ids {
+            let before = ballot.scores[*first] > ballot.scores[*then];
+            if before && swapped[*first] < swapped[*then] {
+                flips.push(Flip {
+                    first: (*first).clone(),
+                    then: (*then).clone(),
+                });
+            }
+        }
+    }
+    flips
+}
+
+/// Returns all that speaks against the verdict.
+pub(super) fn doubts(verdict: &Verdict, table: &Table, ids: &[&String]) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    match &verdict.margin {
+        None => doubts.push(Doubt::Unopposed),
+        Some(_) if verdict.winner.is_none() => doubts.push(Doubt::Tie),
+        Some(margin) if !margin.clear && verdict.judges.len() > 1 => doubts.push(Doubt::Unclear),
+        Some(_) => {}
+    }
+    if verdict.judges.len() == 1 {
+        doubts.push(Doubt::OneJudge);
+    }
+    if verdict.winner.is_some() && verdict.confidence.is_some_and(|sure| sure < 50) {
+        doubts.push(Doubt::Outvoted);
+    }
+    if let Some(agreement) = verdict.agreement {
+        let alpha = agreement.alpha;
+        if alpha.millionths() < LITTLE && verdict.judges.len() > 1 {
+            doubts.push(Doubt::LittleAgreement { alpha });
+        }
+    }
+    doubts.extend(order_matters(verdict, table));
+    doubts.extend(
+        lone_judges(verdict, table, ids)
+            .into_iter()
+            .map(Doubt::LoneJudge),
+    );
+    match u32::try_from(verdict.excluded.len()).unwrap_or(u32::MAX) {
+        0 => {}
+        judges => doubts.push(Doubt::Excluded { judges }),
+    }
+    doubts
+}
+
+/// Reports judges whose view of the first two depends on the order in which they saw them.
+fn order_matters(verdict: &Verdict, table: &Table) -> Option<Doubt> {
+    let [first, second, ..] = &verdict.ranking[..] else {
+        return None;
+    };
+    let pair = [&first.contestant, &second.contestant];
+    let flipped = verdict.judges.iter().filter(|judge| {
+        let mut flips = judge.flips.iter();
+        flips.any(|flip| pair.contains(&&flip.first) && pair.contains(&&flip.then))
+    });
+    let judges = u32::try_from(flipped.count()).unwrap_or(u32::MAX);
+    let of = u32::try_from(table.rows.len()).unwrap_or(u32::MAX);
+    (judges > 0).then_some(Doubt::OrderMatters { judges, of })
+}
+
+/// Returns judges of three or more who see one contestant far from where all others see it.
+fn lone_judges(verdict: &Verdict, table: &Table, ids: &[&String]) -> Vec<Lone> {
+    if table.rows.len() < 3 || table.columns < 2 {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (index, judge) in verdict.judges.iter().enumerate() {
+        let lean = judge.lean.millionths();
+        let mut widest: Option<(i128, usize)> = None;
+        for contestant in 0..table.columns {
+            let own = table.rows[index][contestant] - lean;
+            let mut others = table.column(contestant);
+            others.remove(index);
+            let spread = |values: &[i128]| {
+                let (low, high) = (values.iter().min(), values.iter().max());
+                high.zip(low).map_or(0, |(high, low)| high - low)
+            };
+            let away = own - middle(&mut others);
+            // Where the others disagree as much among themselves nobody stands alone.
+            let alone = away.abs() >= ALONE && spread(&others) < away.abs();
+            if alone && widest.is_none_or(|(most, _)| away.abs() > most.abs()) {
+                widest = Some((away, contestant));
+            }
+        }
+        if let Some((away, contestant)) = widest {
+            found.push(Lone {
+                judge: judge.judge.clone(),
+                contestant: ids[contestant].clone(),
+                points: Points::of(away),
+                decisive: is_decisive(verdict, table, ids, index),
+            });
+        }
+    }
+    found
+}
+
+/// Tells whether the plain average without this judge would name another winner.
+fn is_decisive(verdict: &Verdict, table: &Table, ids: &[&String], judge: usize) -> bool {
+    let sums = (0..table.columns).map(|contestant| {
+        let mut column = table.column(contestant);
+        column.remove(judge);
+        column.iter().sum::<i128>()
+    });
+    let sums: Vec<i128> = sums.collect();
+    let best = sums.iter().max();
+    let first = ids.iter().zip(&sums).filter(|(_, sum)| Some(*sum) == best);
+    let first: Vec<&str> = first.map(|(id, _)| id.as_str()).collect();
+    first != verdict.leaders()
+}

@@ -1,0 +1,240 @@
+//! The verdict as a whole, on small panels.
+
+use super::*;
+
+/// Reads a panel such as `ann: a=80 b=60`, one judge a line; `| a=…` is the reversed pass.
+fn panel(text: &str) -> (BTreeSet<String>, Vec<Ballot>) {
+    let mut contestants = BTreeSet::new();
+    let pass = |text: &str| -> BTreeMap<String, Points> {
+        let pairs = text.split_whitespace();
+        let pairs = pairs.map(|pair| pair.split_once('=').expect("id=score"));
+        let read = |(id, score): (&str, &str)| (id.to_owned(), score.parse().expect("a score"));
+        pairs.map(read).collect()
+    };
+    let ballots: Vec<Ballot> = text
+        .lines()
+        .map(|line| {
+            let (judge, scores) = line.trim().split_once(':').expect("a judge");
+            let (first, second) = match scores.split_once('|') {
+                Some((first, second)) => (first, Some(second)),
+                None => (scores, None),
+            };
+            Ballot {
+                judge: judge.to_owned(),
+                scores: pass(first),
+                swapped: second.map(pass),
+            }
+        })
+        .collect();
+    for ballot in &ballots {
+        contestants.extend(ballot.scores.keys().cloned());
+    }
+    (contestants, ballots)
+}
+
+/// Returns the verdict in a few words.
+fn verdict(text: &str) -> String {
+    let (contestants, ballots) = panel(text);
+    let found = match decide(&contestants, &ballots, Method::Mean, None) {
+        Ok(found) => found,
+        Err(error) => return error.to_string(),
+    };
+    let mut words = vec![format!(
+        "{} {:?}",
+        found.winner.as_deref().unwrap_or("tie"),
+        found.confidence
+    )];
+    for one in &found.ranking {
+        let (error, interval) = (one.error, one.interval);
+        let error = error.map_or_else(String::new, |error| format!(" ± {}", error.tenths()));
+        let interval = interval.map_or_else(String::new, |(low, high)| {
+            format!(" [{}, {}]", low.tenths(), high.tenths())
+        });
+        words.push(format!(
+            "{}. {} {}{error}{interval}",
+            one.rank,
+            one.contestant,
+            one.average.tenths()
+        ));
+    }
+    if let Some(margin) = &found.margin {
+        let clear = if margin.clear { "clear" } else { "not clear" };
+        words.push(format!("margin {} {clear}", margin.points.tenths()));
+    }
+    if let Some(agreement) = found.agreement {
+        words.push(format!("alpha {} of {}", agreement.alpha, agreement.n));
+    }
+    for judge in &found.judges {
+        let (lean, prefers) = (judge.lean.tenths(), judge.prefers.join("="));
+        words.push(format!("{} leans {lean}, prefers {prefers}", judge.judge));
+    }
+    let minority: Vec<&str> = found.minority().map(|one| one.judge.as_str()).collect();
+    if !minority.is_empty() {
+        words.push(format!("minority {}", minority.join(", ")));
+    }
+    words.extend(found.doubts.iter().map(ToString::to_string));
+    words.join("\n")
+}
+
+#[test]
+fn three_judges_who_agree_give_a_clear_verdict() {
+    insta::assert_snapshot!(verdict("ann: a=80 b=60 c=40\nbob: a=84 b=61 c=43\ncat: a=78 b=62 c=44"), @"
+    a Some(88)
+    1. a 80.7 ± 1.8 [73.1, 88.3]
+    2. b 61.0 ± 0.6 [58.5, 63.5]
+    3. c 42.3 ± 1.2 [37.2, 47.5]
+    margin 19.7 clear
+    alpha 0.982493 of 9
+    ann leans -2.0, prefers a
+    bob leans 2.0, prefers a
+    cat leans 0.0, prefers a
+    ");
+}
+
+#[test]
+fn a_tie_is_a_tie() {
+    insta::assert_snapshot!(verdict("ann: a=80 b=60\nbob: a=60 b=80"), @"
+    tie Some(50)
+    1. a 70.0 ± 10.0 [0.0, 100.0]
+    1. b 70.0 ± 10.0 [0.0, 100.0]
+    margin 0.0 not clear
+    alpha -0.5 of 4
+    ann leans 0.0, prefers a
+    bob leans 0.0, prefers b
+    the first places are tied
+    the judges hardly agree (α -0.50)
+    ");
+}
+
+#[test]
+fn one_judge_alone_and_one_contestant_alone_say_so() {
+    insta::assert_snapshot!(verdict("ann: a=80 b=60"), @"
+    a Some(75)
+    1. a 80.0
+    2. b 60.0
+    margin 20.0 not clear
+    ann leans 0.0, prefers a
+    only one judge counts
+    ");
+    insta::assert_snapshot!(verdict("ann: a=80\nbob: a=60"), @"
+    a None
+    1. a 70.0 ± 10.0 [0.0, 100.0]
+    ann leans 20.0, prefers a
+    bob leans -20.0, prefers a
+    only one contestant was left to judge
+    ");
+}
+
+#[test]
+fn a_judge_who_obeys_a_contestant_stands_alone() {
+    insta::assert_snapshot!(verdict("ann: a=70 b=40\nbob: a=72 b=45\neve: a=10 b=100"), @"
+    b Some(37)
+    1. b 61.7 ± 19.2 [0.0, 100.0]
+    2. a 50.7 ± 20.3 [0.0, 100.0]
+    margin 11.0 not clear
+    alpha -0.203517 of 6
+    ann leans -1.8, prefers a
+    bob leans 3.5, prefers a
+    eve leans -1.8, prefers b
+    minority ann, bob
+    the margin may be chance: its interval includes zero
+    more judges prefer the second than the first
+    the judges hardly agree (α -0.20)
+    eve stands alone: a 59 points below the others; without this judge another would have won
+    ");
+}
+
+#[test]
+fn a_judge_who_follows_the_order_is_told() {
+    insta::assert_snapshot!(verdict("ann: a=80 b=70 | a=70 b=80\nbob: a=75 b=60 | a=74 b=60"), @"
+    a Some(67)
+    1. a 74.8 ± 0.3 [71.6, 77.9]
+    2. b 67.5 ± 7.5 [0.0, 100.0]
+    margin 7.3 not clear
+    alpha -0.022701 of 4
+    ann leans 7.8, prefers a=b
+    bob leans -7.8, prefers a
+    the margin may be chance: its interval includes zero
+    the judges hardly agree (α -0.02)
+    1 of 2 judges ranked the first two otherwise when their order was reversed
+    ");
+}
+
+#[test]
+fn judges_who_missed_somebody_or_judged_twice_do_not_count() {
+    let text = "ann: a=80 b=60\nbob: a=60\ncat: a=1 b=2\ncat: a=2 b=1";
+    insta::assert_snapshot!(verdict(text), @"
+    a Some(75)
+    1. a 80.0
+    2. b 60.0
+    margin 20.0 not clear
+    ann leans 0.0, prefers a
+    only one judge counts
+    2 judges were left out
+    ");
+    assert_eq!(
+        verdict("ann: a=3\nbob: b=4"),
+        "no judge scored every contestant"
+    );
+}
+
+#[test]
+fn the_order_of_ballots_changes_nothing() {
+    let (contestants, mut ballots) =
+        panel("ann: a=80 b=60 c=11\nbob: a=60 b=81 c=90\ncat: a=33 b=44 c=55");
+    for method in Method::ALL {
+        let forth = decide(&contestants, &ballots, method, None);
+        ballots.reverse();
+        assert_eq!(forth, decide(&contestants, &ballots, method, None));
+    }
+}
+
+#[test]
+fn every_score_lies_within_its_judges_and_every_winner_is_a_contestant() {
+    // A fixed sequence of pseudo-random panels.
+    let mut state = 7_u64;
+    let mut next = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) % below
+    };
+    for _ in 0..300 {
+        let (judges, count) = (1 + next(7), 1 + next(6));
+        let ids: BTreeSet<String> = (0..count).map(|id| format!("c{id}")).collect();
+        let ballots: Vec<Ballot> = (0..judges)
+            .map(|judge| Ballot {
+                judge: format!("j{judge}"),
+                scores: ids
+                    .iter()
+                    .map(|id| (id.clone(), Points::whole(i32::try_from(next(101)).unwrap())))
+                    .collect(),
+                swapped: None,
+            })
+            .collect();
+        for method in Method::ALL {
+            let found = decide(&ids, &ballots, method, None).expect("a verdict");
+            assert_eq!(found.ranking.len(), ids.len());
+            assert!(found.winner.as_ref().is_none_or(|id| ids.contains(id)));
+            for one in &found.ranking {
+                assert!(one.lowest <= one.average && one.average <= one.highest);
+                assert!(one.score.is_score());
+            }
+            for pair in found.ranking.windows(2) {
+                assert!(pair[0].score >= pair[1].score && pair[0].rank <= pair[1].rank);
+            }
+            let weights: i64 = found.judges.iter().map(|one| one.weight.rounded()).sum();
+            assert!((95..=105).contains(&weights), "{weights}");
+        }
+    }
+}
+
+#[test]
+fn a_crowd_is_refused() {
+    let ids = (0..=MOST_CONTESTANTS).map(|id| id.to_string()).collect();
+    let refused = decide(&ids, &[], Method::Mean, None);
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        "101 contestants are more than the 100 that are compared"
+    );
+}
