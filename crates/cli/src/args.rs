@@ -73,6 +73,8 @@ impl Color {
 pub(crate) enum Command {
     Init(commands::init::Args),
     Review(commands::review::Args),
+    Task(commands::task::Args),
+    Section(commands::section::Args),
     Connect(commands::connect::Args),
     Disconnect(commands::disconnect::Args),
     Agents(commands::agents::Args),

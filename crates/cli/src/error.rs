@@ -81,7 +81,10 @@ fn sentence(text: &str) -> String {
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
         let exit = match &error {
-            StoreError::NoSuchCase { .. } | StoreError::AmbiguousCase { .. } => Exit::NotFound,
+            StoreError::NoSuchCase { .. }
+            | StoreError::AmbiguousCase { .. }
+            | StoreError::NoSuchTask { .. }
+            | StoreError::AmbiguousTask { .. } => Exit::NotFound,
             StoreError::Busy { .. } | StoreError::LeaseLost { .. } | StoreError::Locked { .. } => {
                 Exit::Busy
             }
@@ -93,7 +96,10 @@ impl From<StoreError> for CliError {
             StoreError::NoSuchCase { .. } => {
                 told.hint("`tribunal log` lists the cases of this project")
             }
-            StoreError::AmbiguousCase { .. } => told.hint("Give more characters of the id"),
+            StoreError::NoSuchTask { .. } => told.hint("`tribunal task list` shows all tasks"),
+            StoreError::AmbiguousCase { .. } | StoreError::AmbiguousTask { .. } => {
+                told.hint("Give more characters of the id")
+            }
             StoreError::Busy { case, .. } => told.hint(format!(
                 "Follow it with `tribunal watch {case}`, or stop that process first"
             )),

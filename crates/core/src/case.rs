@@ -18,6 +18,10 @@ pub enum CaseKind {
     Ask,
     /// A panel of reviewers on one change.
     Review,
+    /// A piece of work on the list.
+    Task,
+    /// A heading of the list.
+    Section,
 }
 
 impl CaseKind {
@@ -27,6 +31,8 @@ impl CaseKind {
         match self {
             Self::Ask => "ask",
             Self::Review => "review",
+            Self::Task => "task",
+            Self::Section => "section",
         }
     }
 }
@@ -95,4 +101,6 @@ pub enum Pause {
     },
     /// The user stopped it.
     Interrupted,
+    /// It is a task that waits for its turn, or for a ruling.
+    Turn,
 }

@@ -3,6 +3,10 @@
 //! Their JSON form is part of the product: it is what `--format jsonl` prints, what the ledger
 //! keeps and what a resumed case is rebuilt from. A snapshot test guards it.
 
+mod task;
+
+pub use task::TaskEvent;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -269,6 +273,39 @@ pub enum EventKind {
         /// The sentence shown.
         text: String,
     },
+    /// Something happened to a task or a section.
+    #[serde(untagged)]
+    Task(TaskEvent),
+}
+
+impl EventKind {
+    /// Returns why `body` is no event, in the words of the family that its type belongs to.
+    ///
+    /// The reader of [`EventKind`] tries one family after the other, and its own message names none.
+    #[must_use]
+    pub fn why_unreadable(body: &str) -> String {
+        #[derive(Deserialize)]
+        struct Typed {
+            r#type: String,
+        }
+        let family = |error: serde_json::Error| {
+            let text = error.to_string();
+            (!text.starts_with("unknown variant")).then_some(text)
+        };
+        let name = match serde_json::from_str::<Typed>(body) {
+            Ok(typed) => typed.r#type,
+            Err(error) => return error.to_string(),
+        };
+        let task = serde_json::from_str::<TaskEvent>(body).err();
+        task.and_then(family)
+            .unwrap_or_else(|| format!("it cannot be read as an event of type `{name}`"))
+    }
+}
+
+impl From<TaskEvent> for EventKind {
+    fn from(event: TaskEvent) -> Self {
+        Self::Task(event)
+    }
 }
 
 /// How a run ended.

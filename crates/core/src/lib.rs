@@ -17,6 +17,7 @@ pub mod reply;
 pub mod review;
 pub mod scale;
 pub mod secret;
+pub mod task;
 pub mod text;
 pub mod time;
 pub mod verdict;

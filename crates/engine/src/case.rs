@@ -339,6 +339,14 @@ impl Case {
         Ok(())
     }
 
+    /// Gives the lease back without a word; what was noted and not recorded is forgotten.
+    pub(crate) async fn release(self) -> Result<(), CaseError> {
+        if let Some((lease, _)) = &self.lease.lock().await.lease {
+            self.ledger.store().release(lease).await?;
+        }
+        Ok(())
+    }
+
     /// Lets the case wait, to be resumed by whoever comes; the ledger takes its lease back.
     pub(crate) async fn park(self, why: Pause, until: Option<Timestamp>) -> Result<(), CaseError> {
         self.record([EventKind::CaseParked { why, until }]).await

@@ -67,22 +67,38 @@ impl Engine {
         if let Some(outcome) = final_outcome(&record.state) {
             return Ok(Resumed::AlreadyEnded(record.id.clone(), outcome.clone()));
         }
-        let (ledger, holder) = (self.ledger.clone(), Arc::clone(&self.holder));
-        let case = Case::resume(ledger, holder, record.id.clone(), self.stop.clone()).await?;
+        let request = record.request.clone();
         match record.kind {
-            CaseKind::Ask => Ok(Resumed::Ask(
-                self.resume_ask(case, record.request.clone()).await?,
-            )),
-            CaseKind::Review => Ok(Resumed::Review(Box::new(
-                self.resume_review(case, record.request.clone()).await?,
-            ))),
+            CaseKind::Ask => {
+                let case = self.take_over(&record.id).await?;
+                Ok(Resumed::Ask(self.resume_ask(case, request).await?))
+            }
+            CaseKind::Review => {
+                let case = self.take_over(&record.id).await?;
+                let reviewed = self.resume_review(case, request).await?;
+                Ok(Resumed::Review(Box::new(reviewed)))
+            }
+            CaseKind::Task | CaseKind::Section => {
+                let instead = instead_of_resuming(record).unwrap_or_default();
+                Err(CaseError::Request(instead))
+            }
         }
+    }
+
+    /// Takes over a case that nobody works on.
+    pub(crate) async fn take_over(&self, case: &CaseId) -> Result<Case, CaseError> {
+        let (ledger, holder) = (self.ledger.clone(), Arc::clone(&self.holder));
+        Case::resume(ledger, holder, case.clone(), self.stop.clone()).await
     }
 
     /// Returns the newest case that is neither completed nor being worked on.
     pub async fn newest_unfinished(&self) -> Result<Option<CaseRecord>, CaseError> {
         let recent = self.ledger.store().recent_cases(200).await?;
-        let unfinished = |case: &CaseRecord| !case.owned && final_outcome(&case.state).is_none();
+        let unfinished = |case: &CaseRecord| {
+            !case.owned
+                && final_outcome(&case.state).is_none()
+                && instead_of_resuming(case).is_none()
+        };
         Ok(recent.into_iter().find(unfinished))
     }
 
@@ -127,6 +143,23 @@ impl Engine {
             .cloned()
             .ok_or_else(known)?
             .map_err(unfit)
+    }
+}
+
+/// Returns what to do with a case that waits for a turn of its own and is not simply gone on with.
+fn instead_of_resuming(record: &CaseRecord) -> Option<String> {
+    match record.kind {
+        CaseKind::Ask | CaseKind::Review => None,
+        CaseKind::Task => {
+            let id = &record.id;
+            Some(format!(
+                "case {id} is a task; the loop works on it with `tribunal run --task {id}`"
+            ))
+        }
+        CaseKind::Section => Some(format!(
+            "case {} is a section of the task list; there is nothing to go on with",
+            record.id
+        )),
     }
 }
 

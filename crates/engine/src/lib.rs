@@ -18,6 +18,7 @@ pub mod files;
 pub mod ledger;
 pub mod replay;
 pub mod review;
+pub mod task;
 pub mod worktree;
 
 pub use assemble::{Surroundings, open_store};

@@ -11,6 +11,7 @@ use tribunal_core::ids::AgentName;
 use tribunal_core::outage::RetryPolicy;
 use tribunal_core::review::report::{ReviewReport, Standing};
 use tribunal_core::secret::Redactor;
+use tribunal_core::task::audit::audit_events;
 use tribunal_store::{CaseRecord, Store};
 
 use crate::Engine;
@@ -97,6 +98,9 @@ impl Stage {
                 let reviewed = self.engine.replay_review(record, clone, advice).await?;
                 self.compare_review(&reviewed)?
             }
+            // Where they stand is decided by their events alone, without a question to anybody.
+            CaseKind::Task => audit_events(&self.exported.events).problems,
+            CaseKind::Section => Vec::new(),
         };
         self.engine.close().await;
         Ok(if differences.is_empty() {

@@ -8,6 +8,7 @@ mod holder;
 mod location;
 mod private;
 mod sqlite;
+mod tasks;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use tribunal_core::time::Timestamp;
 
 pub use crate::holder::Holder;
 pub use crate::location::{Durability, LEASE_TTL, Location, Options};
+pub use crate::tasks::{TaskRecord, Tasks};
 
 /// Opens the ledger at `location`, and creates it or brings it up to date when needed.
 pub async fn open(location: &Location) -> Result<Arc<dyn Store>, StoreError> {
@@ -42,7 +44,7 @@ pub async fn open_with(
 
 /// Persists the ledger. All methods are one transaction each.
 #[async_trait]
-pub trait Store: Send + Sync {
+pub trait Store: Tasks + Send + Sync {
     /// Opens a case with its first events and returns the lease of its owner.
     ///
     /// The first event must be [`EventKind::CaseOpened`].
@@ -261,6 +263,20 @@ pub enum StoreError {
     /// Several cases fit.
     #[error("`{text}` fits {count} cases")]
     AmbiguousCase {
+        /// What was asked for.
+        text: String,
+        /// How many fit.
+        count: u64,
+    },
+    /// No task has this id.
+    #[error("no task has the id `{text}`")]
+    NoSuchTask {
+        /// What was asked for.
+        text: String,
+    },
+    /// Several tasks fit.
+    #[error("`{text}` fits {count} tasks")]
+    AmbiguousTask {
         /// What was asked for.
         text: String,
         /// How many fit.

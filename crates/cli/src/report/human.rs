@@ -1,5 +1,7 @@
 //! Events as plain lines, for people and log files.
 
+mod task;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -228,6 +230,7 @@ impl<W: Write + Send> Lines<W> {
             } => format!("{accepted} accepted, {disputed} disputed, {rejected} rejected: {gate}"),
             EventKind::FindingsTracked { .. } => return None,
             EventKind::Noted { text } => text.clone(),
+            EventKind::Task(event) => return task::sentence(event),
             EventKind::StepStarted { .. }
             | EventKind::StepFinished { .. }
             | EventKind::RunProgressed { .. }

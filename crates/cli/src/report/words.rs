@@ -69,6 +69,7 @@ pub(crate) fn pause(why: &Pause) -> String {
         Pause::Provider { provider, class } => format!("{provider}: {class}"),
         Pause::Budget { cap, detail } => format!("budget of the {cap}: {detail}"),
         Pause::Interrupted => "interrupted".to_owned(),
+        Pause::Turn => "waits for its turn".to_owned(),
     }
 }
 

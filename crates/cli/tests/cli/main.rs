@@ -16,5 +16,6 @@ mod debate;
 mod prompts;
 mod review;
 mod setup;
+mod task;
 mod trust;
 mod verdict;

@@ -207,6 +207,12 @@ impl Tenure {
         })
     }
 
+    /// Returns the owner as people are told of it.
+    pub(super) fn holder_name(&self) -> Option<String> {
+        let holder = self.holder.as_ref()?;
+        Some(format!("{}:{}", holder.host_name(), holder.pid))
+    }
+
     /// Tells whether the owner is alive. This is the only definition of it.
     ///
     /// Its lease has not run out by the store's clock and, on this machine, its process lives.

@@ -17,6 +17,7 @@ mod runs;
 mod schema;
 mod site;
 mod steps;
+mod tasks;
 mod writer;
 
 use std::path::Path;
@@ -69,6 +70,8 @@ macro_rules! read {
         }
     }};
 }
+
+pub(self) use read;
 
 #[async_trait]
 impl Store for SqliteStore {

@@ -8,11 +8,20 @@ use tribunal_core::time::Timestamp;
 
 use super::batch::Batch;
 use super::writer::{Tx, Write};
-use super::{cases, effects, findings, from_column, ledger, providers, runs, steps};
+use super::{cases, effects, findings, from_column, ledger, providers, runs, steps, tasks};
 use crate::StoreError;
 
 /// The derived tables. Those that others refer to come first.
-pub(super) const TABLES: [&str; 6] = ["cases", "steps", "runs", "effects", "providers", "findings"];
+pub(super) const TABLES: [&str; 8] = [
+    "cases",
+    "steps",
+    "runs",
+    "effects",
+    "providers",
+    "findings",
+    "sections",
+    "tasks",
+];
 
 /// How many events are read at once.
 pub(super) const PAGE: i64 = 1000;
@@ -44,6 +53,7 @@ pub(super) fn add(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
             effects::apply(batch, event)
         }
         EventKind::FindingsTracked { .. } => findings::apply(batch, event),
+        EventKind::Task(_) => tasks::apply(batch, event),
         EventKind::RunRetried { .. }
         | EventKind::ReviewOpened { .. }
         | EventKind::ReviewerHeard { .. }
@@ -66,6 +76,8 @@ impl Write for Rebuild {
 
     async fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         const CLEAR: &str = "
+            DELETE FROM tasks;
+            DELETE FROM sections;
             DELETE FROM findings;
             DELETE FROM providers;
             DELETE FROM effects;

@@ -8,9 +8,10 @@ use super::site::{Patience, Site, is_busy};
 use crate::{StoreError, crashpoint, private};
 
 /// What each version adds; the position is the version before it.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("../../migrations/sqlite/0001_ledger.sql"),
     include_str!("../../migrations/sqlite/0002_findings.sql"),
+    include_str!("../../migrations/sqlite/0003_tasks.sql"),
 ];
 
 /// The schema that this program reads and writes.

@@ -1,0 +1,65 @@
+//! `tribunal task start`, `submit`, `approve`, `reject`, `skip`, `fail` and `reopen`.
+
+use tribunal_core::task::Actor;
+use tribunal_core::task::transition;
+use tribunal_engine::task::MoveRequest;
+
+use super::add::tell;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::invocation::Invocation;
+
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum Move {
+    /// Begin with a pending task: `[ ]` becomes `[-]`
+    Start(MoveArgs),
+    /// Say that the work is done and wants a review: `[-]` becomes `[o]`
+    Submit(MoveArgs),
+    /// Approve the work: `[o]` becomes `[x]`
+    Approve(MoveArgs),
+    /// Send the work back: `[o]` becomes `[-]`, and the rejection is counted
+    Reject(MoveArgs),
+    /// Decide that a task is not to be done: `[S]`
+    Skip(MoveArgs),
+    /// Give a task up that cannot be done: `[F]`
+    Fail(MoveArgs),
+    /// Put a settled task back on the list: `[ ]`
+    Reopen(MoveArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct MoveArgs {
+    /// The task: its id, or the beginning or end of it
+    task: String,
+    /// Why; after a rejection it is what the coder has to observe
+    #[arg(long, value_name = "TEXT")]
+    notes: Option<String>,
+    /// Who does this; you if not given
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Moves the task.
+pub(super) async fn run(invocation: &Invocation, command: Move) -> Result<Exit, CliError> {
+    let (done, said, args) = match command {
+        Move::Start(args) => (transition::Move::Start, "Started", args),
+        Move::Submit(args) => (transition::Move::Submit, "Submitted", args),
+        Move::Approve(args) => (transition::Move::Approve, "Approved", args),
+        Move::Reject(args) => (transition::Move::Reject, "Rejected", args),
+        Move::Skip(args) => (transition::Move::Skip, "Skipped", args),
+        Move::Fail(args) => (transition::Move::Fail, "Failed", args),
+        Move::Reopen(args) => (transition::Move::Reopen, "Reopened", args),
+    };
+    let engine = invocation.engine().await?;
+    let id = engine.task(&args.task).await?.task.id;
+    let request = MoveRequest {
+        done,
+        actor: Actor::Human { name: args.by },
+        note: args.notes,
+    };
+    let task = engine.move_task(&id, request).await?;
+    tell(invocation, &task, said, args.json)
+}

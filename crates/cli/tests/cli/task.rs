@@ -1,0 +1,163 @@
+//! `task` and `section`.
+
+use insta::assert_snapshot;
+
+use crate::common::TestEnv;
+
+/// Adds a task and returns its id.
+fn add(env: &TestEnv, args: &[&str]) -> String {
+    let args = ["task", "add"].iter().chain(args).chain(&["--json"]);
+    let ran = env.run(args).assert_code(0);
+    ran.json()["task"]["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_task_goes_through_its_life() {
+    let env = TestEnv::new();
+    let task = add(&env, &["Fix login bug", "--source", "docs/SPEC.md#login"]);
+    let mut told = String::new();
+    for args in [
+        ["task", "start", &task].as_slice(),
+        &["task", "submit", &task],
+        &["task", "reject", &task, "--notes", "no test", "--by", "bob"],
+        &["task", "submit", &task[..7]],
+        &["task", "approve", &task[7..]],
+    ] {
+        told += &env.run(args).assert_code(0).stdout;
+    }
+    assert_snapshot!(env.tidy(&told), @"
+    Started [CASE]: [-] Fix login bug
+    Submitted [CASE]: [o] Fix login bug
+    Rejected [CASE]: [-] Fix login bug
+    Submitted [CASE]: [o] Fix login bug
+    Approved [CASE]: [x] Fix login bug
+    ");
+    let shown = env.run(["task", "show", &task]).assert_code(0);
+    assert_snapshot!(env.tidy(&shown.stdout), @"
+    [x] Fix login bug
+      Task          [CASE]
+      State         completed
+      Source        docs/SPEC.md#login
+      Rejections    1
+      Cost          nothing
+
+    Instructions
+      no test
+    ");
+    let audit = env.run(["task", "audit", &task]).assert_code(0);
+    assert_snapshot!(env.tidy(&audit.stdout), @"
+    [CASE] Fix login bug
+      [DATE] [TIME]      [ ] added by human
+      [DATE] [TIME]  [ ]→[-] started by human
+      [DATE] [TIME]  [-]→[o] submitted by human
+      [DATE] [TIME]  [o]→[-] rejected by bob: no test
+      [DATE] [TIME]  [-]→[o] submitted by human
+      [DATE] [TIME]  [o]→[x] approved by human
+    ");
+    assert_snapshot!(audit.stderr, @"The story is whole.");
+    env.assert_healthy();
+}
+
+#[test]
+fn what_is_not_possible_is_refused_with_the_reason() {
+    let env = TestEnv::new();
+    let task = add(&env, &["Fix login bug"]);
+    let mut told = String::new();
+    for (code, args) in [
+        (2, ["task", "approve", &task].as_slice()),
+        (2, &["task", "reopen", &task]),
+        (4, &["task", "start", "c-0000000000"]),
+        (2, &["task", "add", " "]),
+        (2, &["task", "add", "two\nlines"]),
+        (4, &["task", "edit", &task, "--section", "Nowhere"]),
+        (2, &["task", "edit", &task, "--depends", &task]),
+        (2, &["task", "list", "--state", "done"]),
+        (2, &["resume", &task]),
+        (4, &["section", "remove", "Nowhere"]),
+    ] {
+        let ran = env.run(args).assert_code(code);
+        told += &ran.stderr;
+    }
+    assert_snapshot!(env.tidy(&told), @r#"
+    Error: Task [CASE] (Fix login bug) cannot be approved: it is pending, and no work was submitted
+    Hint: `tribunal task show [CASE]` tells where it stands
+    Error: Task [CASE] (Fix login bug) cannot be reopened: it is pending, and it is not settled
+    Hint: `tribunal task show [CASE]` tells where it stands
+    Error: No task has the id `[CASE]`
+    Hint: `tribunal task list` shows all tasks
+    Error: The title is empty
+    Error: The title holds a control character or more than one line
+    Error: No section is called `Nowhere`
+    Hint: Make one with `tribunal section add NAME`
+    Error: Task [CASE] would depend on itself
+    error: invalid value 'done' for '--state <STATE>': "done" is no state; known are pending, in_progress, in_review, completed, disputed, failed, skipped
+
+    For more information, try '--help'.
+    Error: Case [CASE] is a task; the loop works on it with `tribunal run --task [CASE]`
+    Error: No section is called `Nowhere`
+    Hint: Make one with `tribunal section add NAME`
+    "#);
+    let audit = env.run(["task", "audit", &task, "--json"]).assert_code(0);
+    let entries = &audit.json()["audits"][0]["audit"]["entries"];
+    assert_eq!(entries.as_array().unwrap().len(), 1, "{entries}");
+    env.assert_healthy();
+}
+
+#[test]
+fn the_board_is_in_order_of_sections_priorities_and_places() {
+    let env = TestEnv::new();
+    add(&env, &["one", "--section", "Auth"]);
+    add(&env, &["two", "--section", "Auth"]);
+    add(&env, &["three", "--section", "Auth", "--priority", "high"]);
+    let four = add(&env, &["four"]);
+    let five = add(&env, &["five \u{202e}red", "--section", "Shop"]);
+    env.run(["section", "add", "Setup", "--before", "Auth"])
+        .assert_code(0);
+    env.run(["task", "edit", &four, "--section", "Setup"])
+        .assert_code(0);
+    env.run(["task", "start", &five]).assert_code(0);
+    env.run(["section", "rename", "Auth", "Login"])
+        .assert_code(0);
+    let board = env.run(["task", "list"]).assert_code(0);
+    assert_snapshot!(env.tidy(&board.stdout), @"
+         TASK          SECTION  WORKER  REJECTED  COST  TITLE     
+    [ ]  [CASE]  Setup    -       -         -     four      
+    [ ]  [CASE]  Login    -       -         -     three     
+    [ ]  [CASE]  Login    -       -         -     one       
+    [ ]  [CASE]  Login    -       -         -     two       
+    [-]  [CASE]  Shop     -       -         -     five �red
+    ");
+    assert_snapshot!(board.stderr, @"5 tasks: 4 pending, 1 in progress.");
+    env.run(["section", "move", "Shop", "--before", "Setup"])
+        .assert_code(0);
+    let sections = env.run(["section", "list"]).assert_code(0);
+    assert_snapshot!(sections.stdout, @"
+    SECTION  SETTLED  TASKS 
+    Shop     0        1     
+    Setup    0        1     
+    Login    0        3
+    ");
+    let refused = env.run(["section", "remove", "Login"]).assert_code(2);
+    assert_snapshot!(refused.stderr, @"Error: Section `Login` is not empty: 3 of its tasks stand there");
+    env.assert_healthy();
+}
+
+#[test]
+fn a_task_that_somebody_works_on_is_busy() {
+    let env = TestEnv::new();
+    let task = add(&env, &["Fix login bug"]);
+    let racing: Vec<_> = (0..6)
+        .map(|_| env.command(["task", "start", &task]).spawn().unwrap())
+        .collect();
+    let codes: Vec<_> = racing
+        .into_iter()
+        .map(|mut child| child.wait().unwrap().code().unwrap())
+        .collect();
+    // One wins; the others come too late or at the same time.
+    assert_eq!(codes.iter().filter(|code| **code == 0).count(), 1);
+    assert!(
+        codes.iter().all(|code| matches!(code, 0 | 2 | 6)),
+        "{codes:?}"
+    );
+    env.assert_healthy();
+}
