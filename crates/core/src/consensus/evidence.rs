@@ -123,15 +123,15 @@ impl Evidence {
     pub(super) fn of(finding: &Finding, severity: Severity) -> Self {
         let text = finding.description.as_str();
         let words = WORDS.sets_in(text);
-        let described = finding.trigger.split_whitespace().nth(1).is_some();
+        let described = has_two_words(&finding.trigger);
         let named = || words & CONDITION != 0 && is_exact(text);
         Self {
             cites_code: finding.grounding != Grounding::Refuted
                 && (finding.location.line.is_some() || !finding.quote.is_empty()),
             concrete_trigger: described || named(),
             justifies_severity: severity <= Severity::Medium || words & HARMFUL != 0,
-            meets_cause: finding.suggestion.split_whitespace().nth(1).is_some(),
-            names_problem: finding.title.split_whitespace().nth(1).is_some(),
+            meets_cause: has_two_words(&finding.suggestion),
+            names_problem: has_two_words(&finding.title),
             known_pattern: words & KNOWN != 0 || PATTERNS.sets_in(&finding.title) != 0,
             bad_advice: BAD_ADVICE.sets_in(&finding.suggestion) != 0,
         }
@@ -163,6 +163,13 @@ impl Evidence {
     pub(super) fn is_concrete(self) -> bool {
         self.cites_code && self.concrete_trigger
     }
+}
+
+/// Tells whether a text has more than one word.
+fn has_two_words(text: &str) -> bool {
+    let rest = text.trim_ascii_start().as_bytes();
+    let end = rest.iter().position(u8::is_ascii_whitespace);
+    end.is_some_and(|end| rest[end..].iter().any(|byte| !byte.is_ascii_whitespace()))
 }
 
 /// Tells whether a text has a digit, a quotation or a call in it.
