@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use tribunal_core::dispute::Refusal;
 use tribunal_core::text::for_terminal;
 use tribunal_engine::case::CaseError;
 use tribunal_engine::change::ChangeError;
@@ -84,7 +85,10 @@ impl From<StoreError> for CliError {
             StoreError::NoSuchCase { .. }
             | StoreError::AmbiguousCase { .. }
             | StoreError::NoSuchTask { .. }
-            | StoreError::AmbiguousTask { .. } => Exit::NotFound,
+            | StoreError::AmbiguousTask { .. }
+            | StoreError::NoSuchDispute { .. }
+            | StoreError::AmbiguousDispute { .. } => Exit::NotFound,
+            StoreError::OpenDispute { .. } => Exit::Usage,
             StoreError::Busy { .. } | StoreError::LeaseLost { .. } | StoreError::Locked { .. } => {
                 Exit::Busy
             }
@@ -97,9 +101,15 @@ impl From<StoreError> for CliError {
                 told.hint("`tribunal log` lists the cases of this project")
             }
             StoreError::NoSuchTask { .. } => told.hint("`tribunal task list` shows all tasks"),
-            StoreError::AmbiguousCase { .. } | StoreError::AmbiguousTask { .. } => {
-                told.hint("Give more characters of the id")
+            StoreError::NoSuchDispute { .. } => {
+                told.hint("`tribunal dispute list` shows all disputes")
             }
+            StoreError::AmbiguousCase { .. }
+            | StoreError::AmbiguousTask { .. }
+            | StoreError::AmbiguousDispute { .. } => told.hint("Give more characters of the id"),
+            StoreError::OpenDispute { task } => told.hint(format!(
+                "A task has one open major dispute at most; see `tribunal dispute list --task {task}`"
+            )),
             StoreError::Busy { case, .. } => told.hint(format!(
                 "Follow it with `tribunal watch {case}`, or stop that process first"
             )),
@@ -109,6 +119,40 @@ impl From<StoreError> for CliError {
             StoreError::Database(source) => told.caused_by(source),
             _ => told,
         }
+    }
+}
+
+/// Returns why a dispute does not take what was asked, and what can be done.
+fn refused(refusal: &Refusal) -> CliError {
+    let exit = match refusal {
+        // A ruling is a lock: nobody rules a second time by accident.
+        Refusal::AlreadyRuled { .. } | Refusal::Locked { .. } => Exit::Busy,
+        Refusal::NothingToOverrule { .. }
+        | Refusal::NoRuling { .. }
+        | Refusal::Minor { .. }
+        | Refusal::MissingPosition { .. }
+        | Refusal::AlreadyStated { .. }
+        | Refusal::EmptyPosition { .. }
+        | Refusal::NoPosition
+        | Refusal::NoNotes
+        | Refusal::EmptyReason
+        | Refusal::EmptyInstructions
+        | Refusal::NotBeforeJudge { .. }
+        | Refusal::Unsupported { .. }
+        | Refusal::AlreadyDropped { .. } => Exit::Usage,
+    };
+    let told = CliError::new(exit, refusal.to_string());
+    match refusal {
+        Refusal::AlreadyRuled { id, .. } => told
+            .hint(format!("See `tribunal dispute show {id}`"))
+            .hint("A person can overrule it: add `--overrule` to `tribunal dispute resolve`"),
+        Refusal::Locked { by } => told.hint(format!(
+            "Overrule it with `tribunal dispute resolve {by} --decision coder --overrule --notes …`"
+        )),
+        Refusal::MissingPosition { id, from } => told.hint(format!(
+            "State it with `tribunal dispute answer {id} --as {from} --position …`"
+        )),
+        _ => told,
     }
 }
 
@@ -141,6 +185,7 @@ impl From<CaseError> for CliError {
             CaseError::UnfitAgent { reason, .. } => {
                 Self::new(Exit::Config, reason).hint("`tribunal doctor` checks every agent")
             }
+            CaseError::Dispute(refusal) => refused(&refusal),
             CaseError::Request(text) => Self::new(Exit::Usage, text),
             CaseError::Change(error) => {
                 let exit = match &error {

@@ -117,6 +117,7 @@ impl Invocation {
         let surroundings = Surroundings {
             env: self.env.clone(),
             executable,
+            project: loaded.project.clone(),
         };
         Ok(Engine::open(&loaded.settings, dir, surroundings).await?)
     }

@@ -22,6 +22,8 @@ pub enum CaseKind {
     Task,
     /// A heading of the list.
     Section,
+    /// A disagreement on record, about a finding or a task.
+    Dispute,
 }
 
 impl CaseKind {
@@ -33,6 +35,7 @@ impl CaseKind {
             Self::Review => "review",
             Self::Task => "task",
             Self::Section => "section",
+            Self::Dispute => "dispute",
         }
     }
 }
@@ -98,6 +101,11 @@ pub enum Pause {
         cap: String,
         /// The cap and what was spent, in one sentence.
         detail: String,
+    },
+    /// A person has to decide; nothing goes on by itself.
+    Human {
+        /// What is waited for, in one line.
+        question: String,
     },
     /// The user stopped it.
     Interrupted,

@@ -2,10 +2,12 @@
 //!
 //! Their JSON form is part of the product: it is what `--format jsonl` prints, what the ledger
 //! keeps and what a resumed case is rebuilt from. A snapshot test guards it.
+//!
+//! An area with many events has a family of its own, an enum in a file below `event/`. In JSON the
+//! families lie side by side: the word in `type` tells which one an event belongs to.
 
+mod dispute;
 mod task;
-
-pub use task::TaskEvent;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +21,9 @@ use crate::review::gate::Gate;
 use crate::review::history::TrackedFinding;
 use crate::scale::Severity;
 use crate::time::Timestamp;
+
+pub use dispute::DisputeEvent;
+pub use task::TaskEvent;
 
 /// One fact about a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -36,7 +41,8 @@ pub struct Event {
 
 /// What happened, in the past tense.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case", remote = "Self")]
+#[schemars(!remote)]
 pub enum EventKind {
     /// A case began.
     CaseOpened {
@@ -274,37 +280,51 @@ pub enum EventKind {
         text: String,
     },
     /// Something happened to a task or a section.
-    #[serde(untagged)]
+    #[serde(skip)]
+    #[schemars(!skip, untagged)]
     Task(TaskEvent),
-}
-
-impl EventKind {
-    /// Returns why `body` is no event, in the words of the family that its type belongs to.
-    ///
-    /// The reader of [`EventKind`] tries one family after the other, and its own message names none.
-    #[must_use]
-    pub fn why_unreadable(body: &str) -> String {
-        #[derive(Deserialize)]
-        struct Typed {
-            r#type: String,
-        }
-        let family = |error: serde_json::Error| {
-            let text = error.to_string();
-            (!text.starts_with("unknown variant")).then_some(text)
-        };
-        let name = match serde_json::from_str::<Typed>(body) {
-            Ok(typed) => typed.r#type,
-            Err(error) => return error.to_string(),
-        };
-        let task = serde_json::from_str::<TaskEvent>(body).err();
-        task.and_then(family)
-            .unwrap_or_else(|| format!("it cannot be read as an event of type `{name}`"))
-    }
+    /// Something happened in a dispute.
+    #[serde(skip)]
+    #[schemars(!skip, untagged)]
+    Dispute(DisputeEvent),
 }
 
 impl From<TaskEvent> for EventKind {
     fn from(event: TaskEvent) -> Self {
         Self::Task(event)
+    }
+}
+
+impl From<DisputeEvent> for EventKind {
+    fn from(event: DisputeEvent) -> Self {
+        Self::Dispute(event)
+    }
+}
+
+impl Serialize for EventKind {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Task(event) => event.serialize(serializer),
+            Self::Dispute(event) => event.serialize(serializer),
+            _ => Self::serialize(self, serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for EventKind {
+    /// Reads an event of the family that its `type` names, so that an error is about that family.
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        let word = value.get("type").and_then(serde_json::Value::as_str);
+        let is_of = |family: &[&str]| word.is_some_and(|word| family.contains(&word));
+        let read = if is_of(&TaskEvent::TYPES) {
+            serde_json::from_value(value).map(Self::Task)
+        } else if is_of(&DisputeEvent::TYPES) {
+            serde_json::from_value(value).map(Self::Dispute)
+        } else {
+            Self::deserialize(value)
+        };
+        read.map_err(serde::de::Error::custom)
     }
 }
 

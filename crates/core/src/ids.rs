@@ -91,6 +91,10 @@ fn is_case_id(text: &str) -> bool {
     has_prefix_and_hex(text, "c-")
 }
 
+fn is_dispute_id(text: &str) -> bool {
+    has_prefix_and_hex(text, "d-")
+}
+
 fn is_run_id(text: &str) -> bool {
     has_prefix_and_hex(text, "r-")
 }
@@ -114,6 +118,10 @@ text_id!(
     CaseId, "case id", is_case_id, "it must look like `c-1a2b3c4d`"
 );
 text_id!(
+    /// Identity of a dispute, which shares its figures with the case that records it.
+    DisputeId, "dispute id", is_dispute_id, "it must look like `d-1a2b3c4d`"
+);
+text_id!(
     /// Identity of a run: one invocation of one agent.
     RunId, "run id", is_run_id, "it must look like `r-1a2b3c4d`"
 );
@@ -131,6 +139,20 @@ impl CaseId {
     #[must_use]
     pub fn from_bits(bits: u64) -> Self {
         Self(format!("c-{:010x}", bits & 0xff_ffff_ffff))
+    }
+}
+
+impl DisputeId {
+    /// Returns the dispute that `case` records.
+    #[must_use]
+    pub fn of_case(case: &CaseId) -> Self {
+        Self(case.0.replacen("c-", "d-", 1))
+    }
+
+    /// Returns the case that records the dispute.
+    #[must_use]
+    pub fn case(&self) -> CaseId {
+        CaseId(self.0.replacen("d-", "c-", 1))
     }
 }
 

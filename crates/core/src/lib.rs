@@ -7,6 +7,7 @@ pub mod agent;
 pub mod case;
 pub mod consensus;
 pub mod debate;
+pub mod dispute;
 pub mod event;
 pub mod finding;
 pub mod ids;

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+const MILLIS_PER_DAY: i64 = 86_400_000;
+
 /// A moment as whole milliseconds since 1970-01-01 UTC.
 #[derive(
     Debug,
@@ -35,5 +37,49 @@ impl Timestamp {
     #[must_use]
     pub fn millis_since(self, earlier: Self) -> u64 {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
+    }
+
+    /// Returns the date in UTC: `2026-01-15`.
+    #[must_use]
+    pub fn date(self) -> String {
+        // Counted in eras of 400 years that begin in March, so that leap days come last.
+        let days = self.0.div_euclid(MILLIS_PER_DAY) + 719_468;
+        let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+        let year_of_era =
+            (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let month_from_march = (5 * day_of_year + 2) / 153;
+        let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+        let month = (month_from_march + 2) % 12 + 1;
+        let year = era * 400 + year_of_era + i64::from(month <= 2);
+        format!("{year:04}-{month:02}-{day:02}")
+    }
+
+    /// Returns hour and minute in UTC: `14:30`.
+    #[must_use]
+    pub fn time_of_day(self) -> String {
+        let minutes = self.0.rem_euclid(MILLIS_PER_DAY) / 60_000;
+        format!("{:02}:{:02}", minutes / 60, minutes % 60)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_written_in_utc() {
+        for (millis, expected) in [
+            (0, "1970-01-01 00:00"),
+            (1_705_329_000_000, "2024-01-15 14:30"),
+            (1_709_164_800_000, "2024-02-29 00:00"),
+            (1_735_689_599_999, "2024-12-31 23:59"),
+            (-1, "1969-12-31 23:59"),
+            (951_782_400_000, "2000-02-29 00:00"),
+            (4_107_542_400_000, "2100-03-01 00:00"),
+        ] {
+            let at = Timestamp(millis);
+            assert_eq!(format!("{} {}", at.date(), at.time_of_day()), expected);
+        }
     }
 }

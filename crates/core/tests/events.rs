@@ -1,9 +1,12 @@
 //! The JSON form of every event. It is part of the product: changing it is a deliberate act.
 
+#[path = "events/disputes.rs"]
+mod disputes;
+
 use serde_json::json;
 use tribunal_core::agent::{Access, ErrorClass, Role};
 use tribunal_core::case::{CaseKind, Outcome, Pause};
-use tribunal_core::event::{Event, EventKind, RunResult};
+use tribunal_core::event::{DisputeEvent, Event, EventKind, RunResult};
 use tribunal_core::finding::{Category, Location};
 use tribunal_core::ids::{AgentName, CaseId, EffectKey, RunId, StepKey};
 use tribunal_core::money::{Cost, MicroUsd, Usage};
@@ -27,7 +30,7 @@ fn examples() -> Vec<(EventKind, serde_json::Value)> {
     };
     let usage_json = json!({"input": 1, "cache_read": 2, "cache_write": 3, "output": 4});
     let id = "r-00000000000000ab";
-    vec![
+    let mut examples = vec![
         (
             EventKind::CaseOpened {
                 kind: CaseKind::Ask,
@@ -287,7 +290,9 @@ fn examples() -> Vec<(EventKind, serde_json::Value)> {
             },
             json!({"type": "noted", "text": "by the way"}),
         ),
-    ]
+    ];
+    examples.extend(disputes::examples());
+    examples
 }
 
 #[test]
@@ -341,11 +346,21 @@ fn every_kind_of_event_has_an_example() {
         EventKind::DebaterHeard { .. } => 21,
         EventKind::DebaterMissed { .. } => 22,
         EventKind::EvidenceWeighed { .. } => 23,
+        EventKind::Dispute(event) => match event {
+            DisputeEvent::DisputeOpened { .. } => 24,
+            DisputeEvent::PositionStated { .. } => 25,
+            DisputeEvent::RecourseChosen { .. } => 26,
+            DisputeEvent::JudgeHeard { .. } => 27,
+            DisputeEvent::DisputeEscalated { .. } => 28,
+            DisputeEvent::DisputeRuled { .. } => 29,
+            DisputeEvent::AlertAttempted { .. } => 30,
+            DisputeEvent::PrecedentDropped { .. } => 31,
+        },
     };
     let shown: std::collections::BTreeSet<_> =
         examples().iter().map(|(kind, _)| name(kind)).collect();
     assert_eq!(
         shown.into_iter().collect::<Vec<_>>(),
-        (0..24).collect::<Vec<_>>()
+        (0..32).collect::<Vec<_>>()
     );
 }

@@ -21,6 +21,7 @@ use crate::config::{
     AgentSettings, BudgetSettings, Provider, RetrySettings, Roster, SCRIPTED, Settings, Span,
     SpecContext, Synchronous,
 };
+use crate::dispute::DisputeConduct;
 use crate::export::Exported;
 use crate::files::LedgerDir;
 use crate::ledger::Ledger;
@@ -33,6 +34,7 @@ pub(crate) struct Parts {
     pub(crate) caps: Caps,
     pub(crate) retry: RetryPolicy,
     pub(crate) redactor: Redactor,
+    pub(crate) disputes: DisputeConduct,
 }
 
 /// What the surroundings add to the settings.
@@ -41,6 +43,8 @@ pub struct Surroundings {
     pub env: BTreeMap<String, String>,
     /// Our own executable, which supervises agent processes.
     pub executable: PathBuf,
+    /// The root of the project, if we are in one.
+    pub project: Option<PathBuf>,
 }
 
 /// Opens the store of a ledger directory.
@@ -80,6 +84,7 @@ impl Engine {
             caps: caps(&settings.budget),
             retry: retry(&settings.retry),
             redactor: Redactor::new(secrets(&roster, &context)),
+            disputes: DisputeConduct::new(settings, surroundings.project),
             store,
             dir,
         };
@@ -96,6 +101,7 @@ impl Engine {
             caps: parts.caps,
             retry: parts.retry,
             redactor: parts.redactor,
+            disputes: parts.disputes,
             stop: CancellationToken::new(),
         })
     }

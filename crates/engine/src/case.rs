@@ -120,6 +120,9 @@ pub enum CaseError {
         /// Why.
         reason: String,
     },
+    /// A dispute does not take what was asked.
+    #[error(transparent)]
+    Dispute(#[from] tribunal_core::dispute::Refusal),
     /// The request cannot be carried out as it stands.
     #[error("{0}")]
     Request(String),

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 use tribunal_agents::Reply;
-use tribunal_core::case::{CaseKind, CaseState, Outcome};
+use tribunal_core::case::{CaseKind, CaseState, Outcome, Pause};
+use tribunal_core::dispute::Dispute;
 use tribunal_core::ids::{AgentName, CaseId, RunId};
 use tribunal_core::outage::RetryPolicy;
 use tribunal_core::secret::Redactor;
@@ -16,6 +17,7 @@ use crate::ask::AskReport;
 use crate::budget::Caps;
 use crate::call::Seat;
 use crate::case::{Case, CaseError, LazyHolder};
+use crate::dispute::DisputeConduct;
 use crate::files::LedgerDir;
 use crate::ledger::Ledger;
 use crate::review::Reviewed;
@@ -29,6 +31,7 @@ pub struct Engine {
     pub(crate) caps: Caps,
     pub(crate) retry: RetryPolicy,
     pub(crate) redactor: Redactor,
+    pub(crate) disputes: DisputeConduct,
     pub(crate) stop: CancellationToken,
 }
 
@@ -41,6 +44,8 @@ pub enum Resumed {
     Ask(AskReport),
     /// It was a review.
     Review(Box<Reviewed>),
+    /// It was a dispute; what was left undone for it is done, and it stands like this.
+    Dispute(Box<Dispute>),
 }
 
 impl Engine {
@@ -78,6 +83,10 @@ impl Engine {
                 let reviewed = self.resume_review(case, request).await?;
                 Ok(Resumed::Review(Box::new(reviewed)))
             }
+            CaseKind::Dispute => {
+                let case = self.take_over(&record.id).await?;
+                Ok(Resumed::Dispute(Box::new(self.settle(case).await?)))
+            }
             CaseKind::Task | CaseKind::Section => {
                 let instead = instead_of_resuming(record).unwrap_or_default();
                 Err(CaseError::Request(instead))
@@ -97,6 +106,7 @@ impl Engine {
         let unfinished = |case: &CaseRecord| {
             !case.owned
                 && final_outcome(&case.state).is_none()
+                && !awaits_human(&case.state)
                 && instead_of_resuming(case).is_none()
         };
         Ok(recent.into_iter().find(unfinished))
@@ -149,7 +159,7 @@ impl Engine {
 /// Returns what to do with a case that waits for a turn of its own and is not simply gone on with.
 fn instead_of_resuming(record: &CaseRecord) -> Option<String> {
     match record.kind {
-        CaseKind::Ask | CaseKind::Review => None,
+        CaseKind::Ask | CaseKind::Review | CaseKind::Dispute => None,
         CaseKind::Task => {
             let id = &record.id;
             Some(format!(
@@ -171,6 +181,17 @@ fn final_outcome(state: &CaseState) -> Option<&Outcome> {
         | CaseState::Open
         | CaseState::Parked { .. } => None,
     }
+}
+
+/// Tells whether only a person can go on with it.
+fn awaits_human(state: &CaseState) -> bool {
+    matches!(
+        state,
+        CaseState::Parked {
+            why: Pause::Human { .. },
+            ..
+        }
+    )
 }
 
 fn read_reply(run_dir: &Path) -> std::io::Result<Reply> {

@@ -11,6 +11,7 @@ pub mod call;
 pub mod case;
 pub mod change;
 pub mod config;
+pub mod dispute;
 pub mod doctor;
 mod engine;
 pub mod export;

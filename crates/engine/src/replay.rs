@@ -21,6 +21,7 @@ use crate::budget::Caps;
 use crate::call::Seat;
 use crate::case::CaseError;
 use crate::config::Synchronous;
+use crate::dispute::DisputeConduct;
 use crate::export::{Exported, ExportedRun};
 use crate::files::LedgerDir;
 use crate::review::{ADVISORY_STEP, Advice, Reviewed};
@@ -67,6 +68,7 @@ impl Stage {
                 patience_ms: 0,
             },
             redactor: Redactor::default(),
+            disputes: DisputeConduct::default(),
         };
         let engine = Engine::assemble(parts)?;
         copy_blobs(dir, engine.dir()).map_err(CaseError::file("copy the recorded prompts"))?;
@@ -92,6 +94,8 @@ impl Stage {
                 let report = self.engine.replay_ask(record).await?;
                 self.compare_ask(&report)
             }
+            // What people decide cannot be asked again; the story is all there is.
+            CaseKind::Dispute => Vec::new(),
             CaseKind::Review => {
                 let clone = self.recorded_in.clone_of_repository();
                 let advice = self.advice();

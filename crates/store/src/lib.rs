@@ -4,6 +4,7 @@
 //! derived from them (cases, steps, runs, effects, providers), which can be rebuilt at any time.
 
 pub mod crash;
+mod disputes;
 mod holder;
 mod location;
 mod private;
@@ -23,6 +24,7 @@ use tribunal_core::money::{Cost, Spend, Usage};
 use tribunal_core::review::history::TrackedFinding;
 use tribunal_core::time::Timestamp;
 
+pub use crate::disputes::{DisputeFilter, Disputes, PrecedentFilter};
 pub use crate::holder::Holder;
 pub use crate::location::{Durability, LEASE_TTL, Location, Options};
 pub use crate::tasks::{TaskRecord, Tasks};
@@ -44,7 +46,7 @@ pub async fn open_with(
 
 /// Persists the ledger. All methods are one transaction each.
 #[async_trait]
-pub trait Store: Tasks + Send + Sync {
+pub trait Store: Disputes + Tasks + Send + Sync {
     /// Opens a case with its first events and returns the lease of its owner.
     ///
     /// The first event must be [`EventKind::CaseOpened`].
@@ -281,6 +283,26 @@ pub enum StoreError {
         text: String,
         /// How many fit.
         count: u64,
+    },
+    /// No dispute has this id.
+    #[error("no dispute has the id `{text}`")]
+    NoSuchDispute {
+        /// What was asked for.
+        text: String,
+    },
+    /// Several disputes fit.
+    #[error("`{text}` fits {count} disputes")]
+    AmbiguousDispute {
+        /// What was asked for.
+        text: String,
+        /// How many fit.
+        count: u64,
+    },
+    /// A task has one open major dispute at most.
+    #[error("task {task} has an open dispute")]
+    OpenDispute {
+        /// The task.
+        task: String,
     },
     /// Another process works on the case.
     #[error("case {case} is being worked on by process {pid} on {host}")]

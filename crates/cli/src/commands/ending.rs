@@ -57,6 +57,6 @@ fn what_helps(why: &Pause) -> Option<String> {
         Pause::Budget { .. } => {
             Some("Allow more with `--set budget.per_day=USD` or in the config".to_owned())
         }
-        Pause::Provider { .. } | Pause::Interrupted | Pause::Turn => None,
+        Pause::Provider { .. } | Pause::Human { .. } | Pause::Interrupted | Pause::Turn => None,
     }
 }

@@ -63,5 +63,12 @@ pub(super) fn finish(
         }
         Resumed::Ask(report) => ask::finish(invocation, format, &report),
         Resumed::Review(reviewed) => review::finish(invocation, &reviewed, &presentation),
+        Resumed::Dispute(dispute) => {
+            invocation.say(&format!(
+                "Nothing is left undone for dispute {}; see `tribunal dispute show {}`.",
+                dispute.id, dispute.id
+            ));
+            Ok(Exit::Pass)
+        }
     }
 }

@@ -11,7 +11,7 @@ use tribunal_core::ids::{AgentName, EffectKey, RunId};
 use tribunal_core::text::for_terminal;
 use tribunal_core::time::Timestamp;
 
-use super::{Reporter, words};
+use super::{Reporter, disputes, words};
 
 /// Whether each line begins with the time of its event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -229,6 +229,7 @@ impl<W: Write + Send> Lines<W> {
                 ..
             } => format!("{accepted} accepted, {disputed} disputed, {rejected} rejected: {gate}"),
             EventKind::FindingsTracked { .. } => return None,
+            EventKind::Dispute(event) => disputes::sentence(event),
             EventKind::Noted { text } => text.clone(),
             EventKind::Task(event) => return task::sentence(event),
             EventKind::StepStarted { .. }

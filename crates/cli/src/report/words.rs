@@ -68,6 +68,7 @@ pub(crate) fn pause(why: &Pause) -> String {
     match why {
         Pause::Provider { provider, class } => format!("{provider}: {class}"),
         Pause::Budget { cap, detail } => format!("budget of the {cap}: {detail}"),
+        Pause::Human { question } => format!("waits for a person: {question}"),
         Pause::Interrupted => "interrupted".to_owned(),
         Pause::Turn => "waits for its turn".to_owned(),
     }

@@ -74,3 +74,16 @@ pub enum TaskEvent {
         name: String,
     },
 }
+
+impl TaskEvent {
+    /// The words in `type` that belong to this family.
+    pub const TYPES: [&'static str; 7] = [
+        "task_added",
+        "task_edited",
+        "task_moved",
+        "work_kept",
+        "section_added",
+        "section_changed",
+        "section_removed",
+    ];
+}

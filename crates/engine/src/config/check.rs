@@ -4,10 +4,11 @@ use tribunal_core::agent::Role;
 use tribunal_core::finding::Label;
 
 use super::agent::{AgentSettings, Provider, Reach};
+use super::disputes::StaleAlert;
 use super::error::ConfigError;
 use super::node::{Mark, Node};
 use super::problem::did_you_mean;
-use super::settings::{AdvisorySource, Settings, StaleAlert};
+use super::settings::{AdvisorySource, Settings};
 use super::values::Span;
 
 /// Checks the merged settings; `tree` tells where each value stands.
@@ -282,7 +283,7 @@ fn check_ranges(settings: &Settings, places: Places<'_>) -> Result<(), ConfigErr
     for (key, span) in spans {
         check_not_zero(Some(span), &["limits", key], places)?;
     }
-    let ranges: [(&[&str], u32, u32); 4] = [
+    let ranges: [(&[&str], u32, u32); 5] = [
         (
             &["review", "judge", "panel"],
             settings.review.judge.panel,
@@ -292,6 +293,11 @@ fn check_ranges(settings: &Settings, places: Places<'_>) -> Result<(), ConfigErr
             &["disputes", "timeout_days"],
             settings.disputes.timeout_days,
             3_650,
+        ),
+        (
+            &["precedents", "expire_days"],
+            settings.precedents.expire_days,
+            36_500,
         ),
         (
             &["arbiter", "max_tokens"],

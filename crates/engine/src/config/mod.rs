@@ -9,6 +9,7 @@ mod agent;
 mod check;
 mod command;
 mod de;
+mod disputes;
 mod edit;
 
 mod error;
@@ -35,19 +36,20 @@ pub use agent::{
 };
 
 pub use command::CommandLine;
+pub use disputes::{DisputeSettings, OnMajor, PrecedentSettings, StaleAlert};
 pub use edit::{Change, Editor, Target};
 pub use error::{ConfigError, Layer, Origin, Untrusted};
 pub use key::Key;
 pub use roster::{Roster, SCRIPTED};
 pub use schema::{reference, schema};
 pub use settings::{
-    AdvisorySettings, AdvisorySource, ArbiterSettings, BudgetSettings, Builtin, DisputeSettings,
-    EscalateTo, IssueSettings, JudgeSettings, LedgerSettings, LimitSettings, OnDispute, OnMajor,
-    OpinionSettings, PolicyName, ProviderSettings, Recourse, RetrySettings, ReviewSettings, Rounds,
-    Settings, StaleAlert, Synchronous,
+    AdvisorySettings, AdvisorySource, ArbiterSettings, BudgetSettings, Builtin, EscalateTo,
+    IssueSettings, JudgeSettings, LedgerSettings, LimitSettings, OnDispute, OpinionSettings,
+    PolicyName, ProviderSettings, RetrySettings, ReviewSettings, Rounds, Settings, Synchronous,
 };
 pub use show::Shown;
 pub use spec::{SpecContext, SpecError};
+pub use tribunal_core::dispute::Recourse;
 pub use trust::TrustStore;
 pub use values::{Size, Span, Temperature, Usd};
 

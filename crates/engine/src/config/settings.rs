@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tribunal_agents::Limits;
+use tribunal_core::dispute::Recourse;
 use tribunal_core::finding::Label;
 use tribunal_core::ids::AgentName;
 use tribunal_core::review::coverage::Omission;
@@ -13,6 +14,7 @@ use tribunal_core::review::gate::Obligation;
 
 use super::agent::{AgentSettings, Provider};
 use super::command::{one_or_many, one_or_many_schema};
+use super::disputes::{DisputeSettings, PrecedentSettings};
 use super::values::{Size, Span, Temperature, Usd};
 
 /// The settings of Tribunal, all layers applied.
@@ -25,6 +27,8 @@ pub struct Settings {
     pub review: ReviewSettings,
     /// What happens to disputes that stay open.
     pub disputes: DisputeSettings,
+    /// How long rulings serve as precedents.
+    pub precedents: PrecedentSettings,
     /// The model that decides procedure: who works next, which judges sit.
     pub arbiter: ArbiterSettings,
     /// What ends a run that does not end itself, for every agent that says nothing else.
@@ -43,10 +47,11 @@ pub struct Settings {
 
 impl Settings {
     /// All sections.
-    pub const KEYS: [&'static str; 10] = [
+    pub const KEYS: [&'static str; 11] = [
         "agents",
         "review",
         "disputes",
+        "precedents",
         "arbiter",
         "limits",
         "retry",
@@ -324,18 +329,6 @@ impl Default for OnDispute {
     }
 }
 
-/// How a dispute is to be resolved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Recourse {
-    /// A judge rules; without one the dispute waits for a human.
-    Judge,
-    /// A human rules; until then the dispute stays open.
-    Human,
-    /// The finding is dismissed at once.
-    Discard,
-}
-
 /// The judge who rules on an objection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -365,54 +358,6 @@ impl Default for JudgeSettings {
 pub enum EscalateTo {
     /// A human is asked, and the dispute stays open until then.
     Human,
-}
-
-/// What happens to disputes that stay open.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct DisputeSettings {
-    /// Days after which an open dispute is called stale.
-    #[schemars(range(min = 1, max = 3650))]
-    pub timeout_days: u32,
-    /// How to tell about stale disputes.
-    pub alert_on_stale: StaleAlert,
-    /// What the loop does when a major dispute is opened.
-    pub on_major: OnMajor,
-    /// Address that gets a POST when disputes are stale and `alert_on_stale` is `webhook`.
-    pub webhook: Option<String>,
-}
-
-impl Default for DisputeSettings {
-    fn default() -> Self {
-        Self {
-            timeout_days: 7,
-            alert_on_stale: StaleAlert::Log,
-            on_major: OnMajor::Park,
-            webhook: None,
-        }
-    }
-}
-
-/// How to tell about stale disputes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum StaleAlert {
-    /// A warning in the terminal.
-    Log,
-    /// A POST to `disputes.webhook`.
-    Webhook,
-    /// Nothing.
-    None,
-}
-
-/// What the loop does when a major dispute is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum OnMajor {
-    /// The task waits for a ruling and the loop goes on with the next one.
-    Park,
-    /// The loop stops.
-    Halt,
 }
 
 /// The model that decides procedure.

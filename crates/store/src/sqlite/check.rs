@@ -205,6 +205,7 @@ fn invariant_of(kind: &EventKind) -> &'static str {
         | EventKind::EvidenceWeighed { .. }
         | EventKind::ReviewSettled { .. }
         | EventKind::FindingsTracked { .. }
+        | EventKind::Dispute(_)
         | EventKind::Noted { .. } => "derived",
     }
 }

@@ -228,11 +228,8 @@ pub(super) fn kind_from_column(
     seq: i64,
     body: &str,
 ) -> Result<EventKind, StoreError> {
-    serde_json::from_str(body).map_err(|_| StoreError::Damaged {
-        what: format!(
-            "event {seq} of case {case}: {}",
-            EventKind::why_unreadable(body)
-        ),
+    serde_json::from_str(body).map_err(|error| StoreError::Damaged {
+        what: format!("event {seq} of case {case}: {error}"),
     })
 }
 

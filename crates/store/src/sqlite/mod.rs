@@ -6,6 +6,7 @@
 mod batch;
 mod cases;
 mod check;
+mod disputes;
 mod effects;
 mod findings;
 mod leases;
@@ -25,6 +26,8 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
+use tribunal_core::case::CaseKind;
+use tribunal_core::dispute::{Dispute, Status};
 use tribunal_core::event::{Event, EventKind};
 use tribunal_core::ids::{CaseId, EffectKey, StepKey};
 use tribunal_core::money::Spend;
@@ -34,8 +37,8 @@ use self::readers::Readers;
 use self::site::Site;
 use self::writer::Writer;
 use crate::{
-    CaseRecord, EffectState, FindingRecord, Holder, Lease, Options, ParkedProvider, RunRecord,
-    Store, StoreError, Violation,
+    CaseRecord, DisputeFilter, Disputes, EffectState, FindingRecord, Holder, Lease, Options,
+    ParkedProvider, PrecedentFilter, RunRecord, Store, StoreError, Violation,
 };
 
 /// A [`Store`] in one SQLite file.
@@ -183,6 +186,41 @@ impl Store for SqliteStore {
         self.writer.close().await;
         self.readers.close().await;
         self.site.close().await;
+    }
+}
+
+#[async_trait]
+impl Disputes for SqliteStore {
+    async fn find_dispute(&self, text: &str) -> Result<Dispute, StoreError> {
+        read!(self, conn => disputes::find(conn, text))
+    }
+
+    async fn dispute_by_key(&self, key: &str) -> Result<Option<Dispute>, StoreError> {
+        read!(self, conn => disputes::by_key(conn, key))
+    }
+
+    async fn open_dispute_of(&self, task: &str) -> Result<Option<Dispute>, StoreError> {
+        read!(self, conn => disputes::open_of(conn, task))
+    }
+
+    async fn disputes(&self, wanted: &DisputeFilter) -> Result<Vec<Dispute>, StoreError> {
+        read!(self, conn => disputes::list(conn, wanted))
+    }
+
+    async fn latest_rulings(&self, limit: u32) -> Result<Vec<Dispute>, StoreError> {
+        read!(self, conn => disputes::latest_rulings(conn, limit))
+    }
+
+    async fn count_disputes(&self, status: Status) -> Result<u64, StoreError> {
+        read!(self, conn => disputes::count(conn, status))
+    }
+
+    async fn precedents(&self, wanted: &PrecedentFilter) -> Result<Vec<Dispute>, StoreError> {
+        read!(self, conn => disputes::precedents(conn, wanted))
+    }
+
+    async fn unfinished_cases(&self, kind: CaseKind) -> Result<Vec<CaseId>, StoreError> {
+        read!(self, conn => disputes::unfinished(conn, kind))
     }
 }
 

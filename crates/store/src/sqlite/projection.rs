@@ -8,11 +8,13 @@ use tribunal_core::time::Timestamp;
 
 use super::batch::Batch;
 use super::writer::{Tx, Write};
-use super::{cases, effects, findings, from_column, ledger, providers, runs, steps, tasks};
+use super::{
+    cases, disputes, effects, findings, from_column, ledger, providers, runs, steps, tasks,
+};
 use crate::StoreError;
 
 /// The derived tables. Those that others refer to come first.
-pub(super) const TABLES: [&str; 8] = [
+pub(super) const TABLES: [&str; 9] = [
     "cases",
     "steps",
     "runs",
@@ -21,6 +23,7 @@ pub(super) const TABLES: [&str; 8] = [
     "findings",
     "sections",
     "tasks",
+    "disputes",
 ];
 
 /// How many events are read at once.
@@ -54,6 +57,7 @@ pub(super) fn add(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
         }
         EventKind::FindingsTracked { .. } => findings::apply(batch, event),
         EventKind::Task(_) => tasks::apply(batch, event),
+        EventKind::Dispute(dispute) => disputes::apply(batch, event, dispute),
         EventKind::RunRetried { .. }
         | EventKind::ReviewOpened { .. }
         | EventKind::ReviewerHeard { .. }
@@ -78,6 +82,7 @@ impl Write for Rebuild {
         const CLEAR: &str = "
             DELETE FROM tasks;
             DELETE FROM sections;
+            DELETE FROM disputes;
             DELETE FROM findings;
             DELETE FROM providers;
             DELETE FROM effects;

@@ -1,0 +1,455 @@
+//! How a dispute changes: what each event does in each state, and what must happen because of it.
+
+use thiserror::Error;
+
+use super::{
+    Decision, Dispute, DisputeState, Gravity, Opening, Origin, Party, Position, Recourse, Ruler,
+    Ruling,
+};
+use crate::event::DisputeEvent;
+use crate::ids::DisputeId;
+use crate::review::history::TrackedFinding;
+use crate::review::report::Standing;
+use crate::time::Timestamp;
+
+/// What must happen because of a change, in this order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// The finding stands differently; stored together with the change itself.
+    TrackFinding(Box<TrackedFinding>),
+    /// The task is marked differently.
+    MarkTask {
+        /// Its id.
+        task: String,
+        /// How.
+        change: TaskChange,
+    },
+    /// `dispute.md` is rendered again.
+    RenderFile,
+    /// The work on the task is pushed, as configured.
+    PushWork {
+        /// The task's id.
+        task: String,
+    },
+}
+
+/// What a dispute does to its task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskChange {
+    /// `[!]`: it waits for a ruling, and the loop goes on.
+    Disputed,
+    /// `[x]`: the coder's work holds.
+    Completed,
+    /// `[-]`: the coder works on it again, by these instructions.
+    BackToCoder {
+        /// What the ruling says.
+        instructions: String,
+    },
+}
+
+/// Why an event has no place in a dispute.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// It was ruled before.
+    #[error("dispute {id} was ruled before: {decision} by {by}")]
+    AlreadyRuled {
+        /// The dispute.
+        id: DisputeId,
+        /// What was decided.
+        decision: &'static str,
+        /// By whom.
+        by: String,
+    },
+    /// Nothing was ruled that could be overruled.
+    #[error("dispute {id} has no ruling that could be overruled")]
+    NothingToOverrule {
+        /// The dispute.
+        id: DisputeId,
+    },
+    /// It has no ruling.
+    #[error("dispute {id} has no ruling")]
+    NoRuling {
+        /// The dispute.
+        id: DisputeId,
+    },
+    /// A minor dispute needs nobody.
+    #[error("dispute {id} is minor: it was noted and needs no ruling")]
+    Minor {
+        /// The dispute.
+        id: DisputeId,
+    },
+    /// A side has not spoken yet.
+    #[error("dispute {id} lacks the position of the {from}")]
+    MissingPosition {
+        /// The dispute.
+        id: DisputeId,
+        /// Whose.
+        from: Party,
+    },
+    /// A side has spoken before; positions stand as they were stated.
+    #[error("the {party} has stated its position in dispute {id}")]
+    AlreadyStated {
+        /// The dispute.
+        id: DisputeId,
+        /// Which side.
+        party: Party,
+    },
+    /// A position without words.
+    #[error("the position of the {party} is empty")]
+    EmptyPosition {
+        /// Which side.
+        party: Party,
+    },
+    /// No side has spoken.
+    #[error("a major dispute needs the position of at least one side")]
+    NoPosition,
+    /// A minor dispute without a note.
+    #[error("a minor dispute needs a note")]
+    NoNotes,
+    /// A ruling without a reason.
+    #[error("a ruling needs a reason")]
+    EmptyReason,
+    /// Instructions without words.
+    #[error("a ruling that amends needs instructions")]
+    EmptyInstructions,
+    /// It is not before a judge.
+    #[error("dispute {id} is not before a judge")]
+    NotBeforeJudge {
+        /// The dispute.
+        id: DisputeId,
+    },
+    /// A judge's ruling that its answer does not carry.
+    #[error("the answers of the judges in dispute {id} do not carry this ruling")]
+    Unsupported {
+        /// The dispute.
+        id: DisputeId,
+    },
+    /// The finding was enforced; only a human can change that.
+    #[error("the finding was enforced in dispute {by}, and only a human can change that")]
+    Locked {
+        /// The dispute in which it was.
+        by: DisputeId,
+    },
+    /// The precedent was dropped before.
+    #[error("the precedent of dispute {id} was dropped before")]
+    AlreadyDropped {
+        /// The dispute.
+        id: DisputeId,
+    },
+}
+
+impl Dispute {
+    /// Returns a new dispute and what must happen because of it.
+    pub fn open(
+        id: DisputeId,
+        opening: Opening,
+        at: Timestamp,
+    ) -> Result<(Self, Vec<Effect>), Refusal> {
+        let sides = [
+            (Party::Coder, &opening.coder),
+            (Party::Reviewer, &opening.reviewer),
+        ];
+        for (party, position) in sides {
+            if let Some(position) = position {
+                check_position(party, position)?;
+            }
+        }
+        let state = match (opening.gravity, &opening.coder, &opening.reviewer) {
+            (Gravity::Minor, ..) if opening.notes.trim().is_empty() => {
+                return Err(Refusal::NoNotes);
+            }
+            (Gravity::Minor, ..) => DisputeState::Noted,
+            (Gravity::Major, Some(_), Some(_)) => DisputeState::Open,
+            (Gravity::Major, Some(_), None) => DisputeState::AwaitingPosition {
+                from: Party::Reviewer,
+            },
+            (Gravity::Major, None, Some(_)) => {
+                DisputeState::AwaitingPosition { from: Party::Coder }
+            }
+            (Gravity::Major, None, None) if opening.origin == Origin::System => {
+                DisputeState::AwaitingHuman {
+                    question: "the program gave up on it".to_owned(),
+                }
+            }
+            (Gravity::Major, None, None) => return Err(Refusal::NoPosition),
+        };
+        let dispute = Self {
+            id,
+            opening,
+            state,
+            recourse: None,
+            hearings: Vec::new(),
+            rulings: Vec::new(),
+            opened_at: at,
+            precedent_dropped: false,
+        };
+        let effects = match dispute.opening.gravity {
+            Gravity::Minor => Vec::new(),
+            Gravity::Major => {
+                let mut effects =
+                    dispute.subject_effects(Standing::Contested, TaskChange::Disputed);
+                effects.push(Effect::RenderFile);
+                effects.extend(dispute.push_work());
+                effects
+            }
+        };
+        Ok((dispute, effects))
+    }
+
+    /// Returns the dispute after `event`, and what must happen because of it.
+    pub fn apply(
+        mut self,
+        event: &DisputeEvent,
+        at: Timestamp,
+    ) -> Result<(Self, Vec<Effect>), Refusal> {
+        match event {
+            DisputeEvent::DisputeOpened { .. } => Err(self.refuse_second_opening()),
+            DisputeEvent::PositionStated { party, position } => {
+                self.check_undecided()?;
+                check_position(*party, position)?;
+                let place = match party {
+                    Party::Coder => &mut self.opening.coder,
+                    Party::Reviewer => &mut self.opening.reviewer,
+                };
+                if place.is_some() {
+                    let (id, party) = (self.id, *party);
+                    return Err(Refusal::AlreadyStated { id, party });
+                }
+                *place = Some(position.clone());
+                if self.missing().is_none()
+                    && matches!(self.state, DisputeState::AwaitingPosition { .. })
+                {
+                    self.state = DisputeState::Open;
+                }
+                Ok((self, vec![Effect::RenderFile]))
+            }
+            DisputeEvent::RecourseChosen { recourse } => {
+                self.check_undecided()?;
+                self.choose(*recourse)?;
+                Ok((self, vec![Effect::RenderFile]))
+            }
+            DisputeEvent::JudgeHeard { hearing } => {
+                self.check_before_judge()?;
+                self.hearings.push(hearing.as_ref().clone());
+                Ok((self, Vec::new()))
+            }
+            DisputeEvent::DisputeEscalated { question } => {
+                self.check_before_judge()?;
+                let question = question.clone();
+                self.state = DisputeState::AwaitingHuman { question };
+                Ok((self, vec![Effect::RenderFile]))
+            }
+            DisputeEvent::DisputeRuled {
+                decision,
+                reason,
+                reversal,
+                ruler,
+                overrules,
+            } => {
+                let ruling = Ruling {
+                    decision: decision.clone(),
+                    reason: reason.clone(),
+                    reversal: reversal.clone(),
+                    ruler: ruler.clone(),
+                    at,
+                };
+                self.rule(ruling, *overrules)
+            }
+            DisputeEvent::AlertAttempted { .. } => {
+                self.check_undecided()?;
+                Ok((self, Vec::new()))
+            }
+            DisputeEvent::PrecedentDropped { .. } => {
+                if self.rulings.is_empty() {
+                    return Err(Refusal::NoRuling { id: self.id });
+                }
+                if self.precedent_dropped {
+                    return Err(Refusal::AlreadyDropped { id: self.id });
+                }
+                self.precedent_dropped = true;
+                Ok((self, Vec::new()))
+            }
+        }
+    }
+
+    /// Returns whose position is missing.
+    #[must_use]
+    pub fn missing(&self) -> Option<Party> {
+        let sides = [Party::Coder, Party::Reviewer];
+        sides
+            .into_iter()
+            .find(|side| self.position(*side).is_none())
+    }
+
+    fn choose(&mut self, recourse: Recourse) -> Result<(), Refusal> {
+        match recourse {
+            Recourse::Judge => {
+                if let Some(from) = self.missing() {
+                    let id = self.id.clone();
+                    return Err(Refusal::MissingPosition { id, from });
+                }
+                self.state = DisputeState::BeforeJudge;
+            }
+            Recourse::Human => {
+                let question = "a person chose to decide".to_owned();
+                self.state = DisputeState::AwaitingHuman { question };
+            }
+            // The ruling follows at once.
+            Recourse::Discard => {}
+        }
+        self.recourse = Some(recourse);
+        Ok(())
+    }
+
+    fn rule(mut self, ruling: Ruling, overrules: bool) -> Result<(Self, Vec<Effect>), Refusal> {
+        if let DisputeState::Noted = self.state {
+            return Err(Refusal::Minor { id: self.id });
+        }
+        match (self.rulings.last(), overrules) {
+            // Whatever was ruled, only a person who says so can rule otherwise.
+            (Some(_), true) if ruling.ruler == Ruler::Human => {}
+            (Some(before), _) => return Err(self.already_ruled(before)),
+            (None, true) => return Err(Refusal::NothingToOverrule { id: self.id }),
+            (None, false) => {}
+        }
+        if ruling.reason.trim().is_empty() {
+            return Err(Refusal::EmptyReason);
+        }
+        if matches!(&ruling.decision, Decision::Amend { instructions } if instructions.trim().is_empty())
+        {
+            return Err(Refusal::EmptyInstructions);
+        }
+        self.check_authority(&ruling)?;
+        let (standing, change) = consequences(&ruling);
+        self.rulings.push(ruling);
+        self.state = DisputeState::Ruled;
+        let completed = change == TaskChange::Completed;
+        let mut effects = self.subject_effects(standing, change);
+        effects.push(Effect::RenderFile);
+        if completed {
+            effects.extend(self.push_work());
+        }
+        Ok((self, effects))
+    }
+
+    /// Checks that this ruler may rule so: judges by their answers only, a discard only dismisses.
+    fn check_authority(&self, ruling: &Ruling) -> Result<(), Refusal> {
+        let unsupported = || Refusal::Unsupported {
+            id: self.id.clone(),
+        };
+        let agrees = |hearing: &super::Hearing| {
+            let decision = hearing.answer.and_then(super::Answer::decision);
+            decision.as_ref() == Some(&ruling.decision)
+        };
+        match &ruling.ruler {
+            Ruler::Human => Ok(()),
+            Ruler::Discard | Ruler::Config => match ruling.decision {
+                Decision::Dismiss => Ok(()),
+                Decision::Enforce | Decision::Amend { .. } => Err(unsupported()),
+            },
+            Ruler::Judge { judge } => {
+                self.check_before_judge()?;
+                let last = self.hearings.last();
+                let carried = last.filter(|one| agrees(one) && one.judge == *judge);
+                carried.map(|_| ()).ok_or_else(unsupported)
+            }
+            Ruler::Jury { votes, seats } => {
+                self.check_before_judge()?;
+                let seats = usize::try_from(*seats).unwrap_or(usize::MAX);
+                let sat = self.hearings.len().checked_sub(seats);
+                let sat = sat.map(|first| &self.hearings[first..]).unwrap_or_default();
+                let agreed = sat.iter().filter(|one| agrees(one)).count();
+                let told = usize::try_from(*votes).unwrap_or(usize::MAX);
+                if agreed == told && agreed * 2 > seats {
+                    Ok(())
+                } else {
+                    Err(unsupported())
+                }
+            }
+        }
+    }
+
+    fn check_undecided(&self) -> Result<(), Refusal> {
+        match (&self.state, self.rulings.last()) {
+            (DisputeState::Noted, _) => Err(Refusal::Minor {
+                id: self.id.clone(),
+            }),
+            (_, Some(before)) => Err(self.already_ruled(before)),
+            (_, None) => Ok(()),
+        }
+    }
+
+    fn check_before_judge(&self) -> Result<(), Refusal> {
+        self.check_undecided()?;
+        match self.state {
+            DisputeState::BeforeJudge => Ok(()),
+            _ => Err(Refusal::NotBeforeJudge {
+                id: self.id.clone(),
+            }),
+        }
+    }
+
+    fn already_ruled(&self, before: &Ruling) -> Refusal {
+        Refusal::AlreadyRuled {
+            id: self.id.clone(),
+            decision: before.decision.word(),
+            by: before.ruler.phrase(),
+        }
+    }
+
+    fn refuse_second_opening(&self) -> Refusal {
+        match self.rulings.last() {
+            Some(before) => self.already_ruled(before),
+            None => Refusal::AlreadyStated {
+                id: self.id.clone(),
+                party: Party::Coder,
+            },
+        }
+    }
+
+    /// Returns what becomes of the finding or the task.
+    fn subject_effects(&self, standing: Standing, change: TaskChange) -> Vec<Effect> {
+        match (self.opening.subject.finding(), self.opening.subject.task()) {
+            (Some(finding), _) => vec![Effect::TrackFinding(Box::new(TrackedFinding {
+                standing,
+                ..finding.clone()
+            }))],
+            (None, Some(task)) => vec![Effect::MarkTask {
+                task: task.to_owned(),
+                change,
+            }],
+            (None, None) => Vec::new(),
+        }
+    }
+
+    fn push_work(&self) -> Option<Effect> {
+        let task = self.opening.subject.task()?.to_owned();
+        Some(Effect::PushWork { task })
+    }
+}
+
+/// Returns how the finding stands after a ruling, and what becomes of the task.
+fn consequences(ruling: &Ruling) -> (Standing, TaskChange) {
+    match &ruling.decision {
+        Decision::Dismiss => (Standing::Dismissed, TaskChange::Completed),
+        Decision::Enforce => (
+            Standing::Upheld,
+            TaskChange::BackToCoder {
+                instructions: ruling.reason.clone(),
+            },
+        ),
+        Decision::Amend { instructions } => (
+            Standing::Upheld,
+            TaskChange::BackToCoder {
+                instructions: instructions.clone(),
+            },
+        ),
+    }
+}
+
+fn check_position(party: Party, position: &Position) -> Result<(), Refusal> {
+    if position.text.trim().is_empty() {
+        return Err(Refusal::EmptyPosition { party });
+    }
+    Ok(())
+}

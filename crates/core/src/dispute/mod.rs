@@ -1,0 +1,218 @@
+//! Disputes: a disagreement on record with both positions, and what settles it.
+//!
+//! [`Dispute`] is the record, [`Dispute::apply`] the only way it changes. A change comes back with
+//! its [`Effect`]s as data; the engine carries them out.
+
+pub mod file;
+mod machine;
+mod party;
+mod ruling;
+mod words;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{CaseId, DisputeId};
+use crate::review::history::TrackedFinding;
+use crate::time::Timestamp;
+
+pub use machine::{Effect, Refusal, TaskChange};
+pub use party::{Evidence, EvidenceCheck, EvidenceKind, Objection, Party, Position};
+pub use ruling::{Answer, Decision, Hearing, JudgeNamed, Recourse, Ruler, Ruling};
+pub use words::{Gravity, Grounds, Origin, Status};
+
+/// What a dispute is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "about", rename_all = "snake_case")]
+pub enum Subject {
+    /// A finding of a review.
+    Finding {
+        /// The review.
+        review: CaseId,
+        /// The finding as it was when the dispute began.
+        finding: Box<TrackedFinding>,
+    },
+    /// A task as a whole.
+    Task {
+        /// Its id.
+        task: String,
+        /// Its title.
+        title: String,
+    },
+}
+
+impl Subject {
+    /// Returns what it is about, in one line.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Finding { finding, .. } => &finding.title,
+            Self::Task { title, .. } => title,
+        }
+    }
+
+    /// Returns the id of the task, if it is about one.
+    #[must_use]
+    pub fn task(&self) -> Option<&str> {
+        match self {
+            Self::Finding { .. } => None,
+            Self::Task { task, .. } => Some(task),
+        }
+    }
+
+    /// Returns the finding, if it is about one.
+    #[must_use]
+    pub fn finding(&self) -> Option<&TrackedFinding> {
+        match self {
+            Self::Finding { finding, .. } => Some(finding),
+            Self::Task { .. } => None,
+        }
+    }
+
+    /// Returns the name of the subject as commands take it: a task's id, a finding's short name.
+    #[must_use]
+    pub fn id(&self) -> String {
+        match self {
+            Self::Finding { finding, .. } => finding.id(),
+            Self::Task { task, .. } => task.clone(),
+        }
+    }
+}
+
+/// With what a dispute begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Opening {
+    /// The caller's name for it; a second dispute of that name is never opened.
+    pub key: String,
+    /// What it is about.
+    pub subject: Subject,
+    /// Where it came from.
+    pub origin: Origin,
+    /// Whether it needs a ruling.
+    pub gravity: Gravity,
+    /// The kind of reason.
+    pub grounds: Grounds,
+    /// Why the coder objects, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objection: Option<Objection>,
+    /// What the coder's side argues, if it has spoken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coder: Option<Position>,
+    /// What the reviewer's side argues, if it has spoken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reviewer: Option<Position>,
+    /// What is brought forward, with what the program found when it looked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
+    /// Files that it concerns, from the root of the project.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// Hash of the stored code that a judge is shown; nothing when there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub material: Option<String>,
+    /// What was noted when it was opened.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub notes: String,
+}
+
+/// Where a dispute stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum DisputeState {
+    /// One side has not spoken yet. It is asked for, never guessed.
+    AwaitingPosition {
+        /// Whose position is missing.
+        from: Party,
+    },
+    /// Both sides have spoken; nobody has been asked to rule.
+    Open,
+    /// It was given to a judge, who has not ruled yet.
+    BeforeJudge,
+    /// A person must rule.
+    AwaitingHuman {
+        /// Why a person is asked.
+        question: String,
+    },
+    /// It was ruled. Only a person can change that.
+    Ruled,
+    /// It was only noted: a minor dispute needs nobody.
+    Noted,
+}
+
+impl DisputeState {
+    /// Returns the short word for it.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        match self {
+            Self::AwaitingPosition { .. }
+            | Self::Open
+            | Self::BeforeJudge
+            | Self::AwaitingHuman { .. } => Status::Open,
+            Self::Ruled => Status::Resolved,
+            Self::Noted => Status::Noted,
+        }
+    }
+}
+
+/// A disagreement on record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Dispute {
+    /// Its identity.
+    pub id: DisputeId,
+    /// With what it began.
+    #[serde(flatten)]
+    pub opening: Opening,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub state: DisputeState,
+    /// How it is to be settled, as far as that was chosen.
+    pub recourse: Option<Recourse>,
+    /// What judges answered, in order.
+    pub hearings: Vec<Hearing>,
+    /// The rulings, in order; the last one holds.
+    pub rulings: Vec<Ruling>,
+    /// When it was opened.
+    pub opened_at: Timestamp,
+    /// Whether its ruling serves as a precedent no more.
+    pub precedent_dropped: bool,
+}
+
+impl Dispute {
+    /// Returns the ruling that holds.
+    #[must_use]
+    pub fn ruling(&self) -> Option<&Ruling> {
+        self.rulings.last()
+    }
+
+    /// Returns what a side argues, if it has spoken.
+    #[must_use]
+    pub fn position(&self, party: Party) -> Option<&Position> {
+        match party {
+            Party::Coder => self.opening.coder.as_ref(),
+            Party::Reviewer => self.opening.reviewer.as_ref(),
+        }
+    }
+
+    /// Returns the short word for where it stands.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.state.status()
+    }
+
+    /// Returns for how many whole days it has been open; nothing when it is not.
+    #[must_use]
+    pub fn days_open(&self, now: Timestamp) -> Option<u64> {
+        let open = self.status() == Status::Open;
+        open.then(|| now.millis_since(self.opened_at) / MILLIS_PER_DAY)
+    }
+
+    /// Tells whether it has been open for longer than `timeout_days`.
+    #[must_use]
+    pub fn is_stale(&self, now: Timestamp, timeout_days: u32) -> bool {
+        let limit = u64::from(timeout_days) * MILLIS_PER_DAY;
+        self.status() == Status::Open && now.millis_since(self.opened_at) > limit
+    }
+}
+
+/// Milliseconds of a day in UTC, which knows no daylight saving.
+pub const MILLIS_PER_DAY: u64 = 86_400_000;

@@ -1,0 +1,234 @@
+//! What settles a dispute: recourse, what judges answer, rulings and who made them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::scale::UnknownWord;
+use crate::time::Timestamp;
+
+/// How a dispute is to be resolved.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Recourse {
+    /// A judge rules; without one the dispute waits for a human.
+    Judge,
+    /// A human rules; until then the dispute stays open.
+    Human,
+    /// The finding is dismissed at once.
+    Discard,
+}
+
+impl Recourse {
+    /// Returns the word used in config, the ledger and by commands.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Judge => "judge",
+            Self::Human => "human",
+            Self::Discard => "discard",
+        }
+    }
+}
+
+impl fmt::Display for Recourse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What settles the matter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "decision", rename_all = "snake_case")]
+pub enum Decision {
+    /// The reviewer's side is right: the finding is to be carried out.
+    Enforce,
+    /// The coder's side is right: the finding falls.
+    Dismiss,
+    /// Neither as it stands: these instructions take their place.
+    Amend {
+        /// What the coder is to do.
+        instructions: String,
+    },
+}
+
+impl Decision {
+    /// Returns the word for whose side it takes: `reviewer`, `coder`, `custom`.
+    #[must_use]
+    pub fn side(&self) -> &'static str {
+        match self {
+            Self::Enforce => "reviewer",
+            Self::Dismiss => "coder",
+            Self::Amend { .. } => "custom",
+        }
+    }
+
+    /// Returns the word that judges use.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Enforce => "ENFORCE",
+            Self::Dismiss => "DISMISS",
+            Self::Amend { .. } => "AMEND",
+        }
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// What a judge can answer.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// The finding is to be carried out.
+    Enforce,
+    /// The finding falls.
+    Dismiss,
+    /// A human must rule; this settles nothing.
+    Escalate,
+}
+
+impl Answer {
+    /// All answers.
+    pub const ALL: [Self; 3] = [Self::Enforce, Self::Dismiss, Self::Escalate];
+
+    /// Returns the word that a judge answers with.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Enforce => "ENFORCE",
+            Self::Dismiss => "DISMISS",
+            Self::Escalate => "ESCALATE",
+        }
+    }
+
+    /// Returns the decision that it stands for; an escalation is none.
+    #[must_use]
+    pub fn decision(self) -> Option<Decision> {
+        match self {
+            Self::Enforce => Some(Decision::Enforce),
+            Self::Dismiss => Some(Decision::Dismiss),
+            Self::Escalate => None,
+        }
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Answer {
+    type Err = UnknownWord;
+
+    /// Reads the word exactly as it was asked for; no other spelling counts.
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        let known = Self::ALL.into_iter().find(|one| one.as_str() == text);
+        known.ok_or_else(|| UnknownWord::new("ruling", text, "ENFORCE, DISMISS, ESCALATE"))
+    }
+}
+
+/// A judge as the record names it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JudgeNamed {
+    /// The agent.
+    pub agent: String,
+    /// Its model, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The family of its model.
+    pub family: String,
+    /// Whether a party is of the same family, because no other judge was to be had.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub kin: bool,
+}
+
+/// What one judge answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Hearing {
+    /// Who.
+    pub judge: JudgeNamed,
+    /// The answer; nothing when none that counts came.
+    pub answer: Option<Answer>,
+    /// Why; without an answer, what was wrong.
+    pub reason: String,
+    /// What would reverse it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reversal: String,
+}
+
+/// Who ruled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum Ruler {
+    /// One judge.
+    Judge {
+        /// Who.
+        judge: JudgeNamed,
+    },
+    /// The majority of several judges.
+    Jury {
+        /// How many of them agree.
+        votes: u32,
+        /// How many sat.
+        seats: u32,
+    },
+    /// A person.
+    Human,
+    /// A person chose to discard the finding at once.
+    Discard,
+    /// The config says that such findings are discarded at once.
+    Config,
+}
+
+impl Ruler {
+    /// Returns who it was, in a few words.
+    #[must_use]
+    pub fn phrase(&self) -> String {
+        match self {
+            Self::Judge { judge } => format!("judge {}", judge.agent),
+            Self::Jury { votes, seats } => format!("{votes} of {seats} judges"),
+            Self::Human => "human".to_owned(),
+            Self::Discard => "human, discarded without a hearing".to_owned(),
+            Self::Config => "config, `review.on_dispute.default: discard`".to_owned(),
+        }
+    }
+
+    /// Tells whether a person decided.
+    #[must_use]
+    pub fn is_human(&self) -> bool {
+        match self {
+            Self::Human | Self::Discard => true,
+            Self::Judge { .. } | Self::Jury { .. } | Self::Config => false,
+        }
+    }
+}
+
+/// What settles a dispute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Ruling {
+    /// What was decided.
+    #[serde(flatten)]
+    pub decision: Decision,
+    /// Why.
+    pub reason: String,
+    /// What would reverse it; empty when nobody said.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reversal: String,
+    /// By whom.
+    #[serde(flatten)]
+    pub ruler: Ruler,
+    /// When.
+    pub at: Timestamp,
+}

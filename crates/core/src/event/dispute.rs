@@ -1,0 +1,89 @@
+//! What happens in a dispute.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::dispute::{Decision, Hearing, Opening, Party, Position, Recourse, Ruler};
+use crate::ids::DisputeId;
+
+/// What happened in a dispute, in the past tense.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum DisputeEvent {
+    /// A disagreement was put on record.
+    DisputeOpened {
+        /// Its identity.
+        dispute: DisputeId,
+        /// With what it began.
+        opening: Box<Opening>,
+    },
+    /// The side that had not spoken did.
+    PositionStated {
+        /// Which side.
+        party: Party,
+        /// What it argues.
+        position: Position,
+    },
+    /// It was chosen how the dispute is to be settled.
+    RecourseChosen {
+        /// How.
+        recourse: Recourse,
+    },
+    /// A judge answered, or was asked twice without an answer that counts.
+    JudgeHeard {
+        /// Who, and what.
+        hearing: Box<Hearing>,
+    },
+    /// A human must rule.
+    DisputeEscalated {
+        /// Why.
+        question: String,
+    },
+    /// The dispute was settled, or settled anew by a human.
+    DisputeRuled {
+        /// What was decided.
+        #[serde(flatten)]
+        decision: Decision,
+        /// Why.
+        reason: String,
+        /// What would reverse it; empty when nobody said.
+        reversal: String,
+        /// By whom.
+        #[serde(flatten)]
+        ruler: Ruler,
+        /// Whether it takes the place of an earlier ruling.
+        overrules: bool,
+    },
+    /// It was tried to tell the configured address that the dispute is stale.
+    AlertAttempted {
+        /// Identity of the message, by which its receiver knows a repeat.
+        delivery: String,
+        /// Number of the attempt, from 1.
+        attempt: u32,
+        /// Days for which the dispute had been open.
+        days_open: u64,
+        /// Whether it was received.
+        delivered: bool,
+        /// What the receiver or the network said.
+        answer: String,
+    },
+    /// The ruling serves as a precedent no more.
+    PrecedentDropped {
+        /// Why.
+        why: String,
+    },
+}
+
+impl DisputeEvent {
+    /// The words in `type` that belong to this family.
+    pub const TYPES: [&'static str; 8] = [
+        "dispute_opened",
+        "position_stated",
+        "recourse_chosen",
+        "judge_heard",
+        "dispute_escalated",
+        "dispute_ruled",
+        "alert_attempted",
+        "precedent_dropped",
+    ];
+}

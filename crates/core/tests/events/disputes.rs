@@ -1,0 +1,150 @@
+//! The JSON form of the events of disputes.
+
+use serde_json::{Value, json};
+use tribunal_core::dispute::{
+    Answer, Decision, Gravity, Grounds, Hearing, JudgeNamed, Opening, Origin, Party, Position,
+    Recourse, Ruler, Subject,
+};
+use tribunal_core::event::{DisputeEvent, EventKind};
+use tribunal_core::ids::DisputeId;
+
+/// One of each kind, with the JSON that it must have.
+pub(super) fn examples() -> Vec<(EventKind, Value)> {
+    let judge = JudgeNamed {
+        agent: "judy".into(),
+        model: Some("m-1".into()),
+        family: "m".into(),
+        kin: true,
+    };
+    let judge_json = json!({"agent": "judy", "model": "m-1", "family": "m", "kin": true});
+    let examples = vec![
+        opened(),
+        (
+            DisputeEvent::PositionStated {
+                party: Party::Reviewer,
+                position: position("x"),
+            },
+            json!({"type": "position_stated", "party": "reviewer",
+                "position": {"author": "ann", "text": "x"}}),
+        ),
+        (
+            DisputeEvent::RecourseChosen {
+                recourse: Recourse::Judge,
+            },
+            json!({"type": "recourse_chosen", "recourse": "judge"}),
+        ),
+        (
+            DisputeEvent::JudgeHeard {
+                hearing: Box::new(Hearing {
+                    judge: judge.clone(),
+                    answer: Some(Answer::Enforce),
+                    reason: "a.rs:3".into(),
+                    reversal: "a test".into(),
+                }),
+            },
+            json!({"type": "judge_heard", "hearing": {"judge": judge_json, "answer": "enforce",
+                "reason": "a.rs:3", "reversal": "a test"}}),
+        ),
+        (
+            DisputeEvent::DisputeEscalated {
+                question: "unclear".into(),
+            },
+            json!({"type": "dispute_escalated", "question": "unclear"}),
+        ),
+        (
+            DisputeEvent::DisputeRuled {
+                decision: Decision::Amend {
+                    instructions: "use both".into(),
+                },
+                reason: "why".into(),
+                reversal: String::new(),
+                ruler: Ruler::Judge { judge },
+                overrules: false,
+            },
+            json!({"type": "dispute_ruled", "decision": "amend", "instructions": "use both",
+                "reason": "why", "reversal": "", "by": "judge", "judge": judge_json,
+                "overrules": false}),
+        ),
+        (
+            DisputeEvent::AlertAttempted {
+                delivery: "d-1 1".into(),
+                attempt: 1,
+                days_open: 8,
+                delivered: false,
+                answer: "503".into(),
+            },
+            json!({"type": "alert_attempted", "delivery": "d-1 1", "attempt": 1, "days_open": 8,
+                "delivered": false, "answer": "503"}),
+        ),
+        (
+            DisputeEvent::PrecedentDropped { why: "old".into() },
+            json!({"type": "precedent_dropped", "why": "old"}),
+        ),
+    ];
+    let kinds = examples.into_iter();
+    kinds
+        .map(|(event, json)| (EventKind::Dispute(event), json))
+        .collect()
+}
+
+fn opened() -> (DisputeEvent, Value) {
+    let event = DisputeEvent::DisputeOpened {
+        dispute: DisputeId::new("d-0000000001").expect("a dispute id"),
+        opening: Box::new(Opening {
+            key: "k".into(),
+            subject: Subject::Task {
+                task: "t-1".into(),
+                title: "Fix login".into(),
+            },
+            origin: Origin::Rejection,
+            gravity: Gravity::Major,
+            grounds: Grounds::SecurityConcern,
+            objection: None,
+            coder: None,
+            reviewer: Some(position("y")),
+            evidence: Vec::new(),
+            files: vec!["a.rs".into()],
+            material: None,
+            notes: String::new(),
+        }),
+    };
+    let json = json!({"type": "dispute_opened", "dispute": "d-0000000001", "opening": {
+        "key": "k", "subject": {"about": "task", "task": "t-1", "title": "Fix login"},
+        "origin": "rejection", "gravity": "major", "grounds": "security_concern",
+        "reviewer": {"author": "ann", "text": "y"}, "files": ["a.rs"]}});
+    (event, json)
+}
+
+fn position(text: &str) -> Position {
+    Position {
+        author: "ann".into(),
+        model: None,
+        family: None,
+        text: text.into(),
+    }
+}
+
+#[test]
+fn every_word_of_the_family_is_known_to_it() {
+    let words: Vec<String> = examples()
+        .iter()
+        .filter_map(|(_, json)| Some(json.get("type")?.as_str()?.to_owned()))
+        .collect();
+    assert_eq!(words, DisputeEvent::TYPES);
+}
+
+#[test]
+fn an_event_that_cannot_be_read_is_named_by_its_family() {
+    for (text, expected) in [
+        (
+            r#"{"type": "dispute_escalated"}"#,
+            "missing field `question`",
+        ),
+        (r#"{"type": "noted"}"#, "missing field `text`"),
+        (r#"{"type": "nonsense"}"#, "unknown variant `nonsense`"),
+        ("{}", "missing field `type`"),
+    ] {
+        let error = serde_json::from_str::<EventKind>(text).expect_err("no event");
+        assert!(error.to_string().starts_with(expected), "{error}");
+    }
+}

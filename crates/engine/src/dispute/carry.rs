@@ -1,0 +1,77 @@
+//! What follows from the events of a dispute: found in its story, done once each.
+
+use tribunal_core::dispute::{Dispute, Effect};
+use tribunal_core::event::EventKind;
+use tribunal_core::ids::{CaseId, EffectKey};
+use tribunal_store::StoreError;
+
+use crate::Engine;
+use crate::case::{Case, CaseError};
+
+/// Events are read in pages of this size.
+const PAGE: u32 = 1_000;
+
+/// An effect with the number of the event that it follows from.
+pub(super) struct Due {
+    seq: u64,
+    effect: Effect,
+}
+
+impl Engine {
+    /// Returns a dispute as its events tell it, and all that ever followed from them.
+    pub(super) async fn story(&self, case: &CaseId) -> Result<(Dispute, Vec<Due>), CaseError> {
+        let mut dispute: Option<Dispute> = None;
+        let mut due = Vec::new();
+        let mut after = 0;
+        loop {
+            let page = self.ledger.store().events(case, after, PAGE).await?;
+            for event in &page {
+                after = event.seq;
+                let EventKind::Dispute(happened) = &event.kind else {
+                    continue;
+                };
+                let (now, effects) = match (dispute.take(), happened) {
+                    (
+                        None,
+                        tribunal_core::event::DisputeEvent::DisputeOpened { dispute, opening },
+                    ) => Dispute::open(dispute.clone(), opening.as_ref().clone(), event.at)?,
+                    (Some(before), happened) => before.apply(happened, event.at)?,
+                    (None, _) => return Err(untold(case)),
+                };
+                dispute = Some(now);
+                let seq = event.seq;
+                due.extend(effects.into_iter().map(|effect| Due { seq, effect }));
+            }
+            if page.is_empty() {
+                break;
+            }
+        }
+        Ok((dispute.ok_or_else(|| untold(case))?, due))
+    }
+
+    /// Does what is due and was not done before.
+    pub(super) async fn carry_out(&self, case: &Case, due: &[Due]) -> Result<(), CaseError> {
+        for Due { seq, effect } in due {
+            match effect {
+                // Stored together with the event.
+                Effect::TrackFinding(_) => {}
+                Effect::RenderFile => {
+                    let key = format!("render dispute.md after event {seq}");
+                    self.render_file(case, &effect_key(key)?).await?;
+                }
+                Effect::MarkTask { .. } | Effect::PushWork { .. } => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn effect_key(text: String) -> Result<EffectKey, CaseError> {
+    EffectKey::new(text).map_err(|error| CaseError::Request(error.to_string()))
+}
+
+fn untold(case: &CaseId) -> CaseError {
+    CaseError::Store(StoreError::Damaged {
+        what: format!("case {case} does not tell how its dispute began"),
+    })
+}

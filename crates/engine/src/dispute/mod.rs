@@ -1,0 +1,406 @@
+//! Disputes at work: opened once, heard, ruled, and every effect carried out once.
+//!
+//! A dispute is a case. The core decides what each event does; here it is stored, and what follows
+//! from it is done. Whoever comes after a crash finds in the ledger what is left to do.
+
+mod carry;
+mod file;
+
+use std::path::PathBuf;
+
+use serde_json::json;
+use tribunal_core::case::{CaseKind, Outcome, Pause};
+use tribunal_core::dispute::{
+    Decision, Dispute, DisputeState, Effect, Evidence, Gravity, Grounds, Objection, Opening,
+    Origin, Party, Position, Recourse, Refusal, Ruler, Subject,
+};
+use tribunal_core::event::{DisputeEvent, EventKind};
+use tribunal_core::finding::Category;
+use tribunal_core::ids::DisputeId;
+use tribunal_core::text::truncate_chars;
+use tribunal_core::time::Timestamp;
+use tribunal_store::{DisputeFilter, PrecedentFilter, StoreError, crashpoint};
+
+use crate::Engine;
+use crate::case::{Case, CaseError};
+use crate::config::Settings;
+
+/// What the config says about disputes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DisputeConduct {
+    /// Where `dispute.md` lies; nowhere without a project.
+    pub(crate) project: Option<PathBuf>,
+    /// How many resolved disputes it shows.
+    pub(crate) shown_resolved: u32,
+    /// How long a ruling serves as a precedent.
+    pub(crate) precedent_days: u32,
+}
+
+impl DisputeConduct {
+    pub(crate) fn new(settings: &Settings, project: Option<PathBuf>) -> Self {
+        Self {
+            project,
+            shown_resolved: settings.disputes.shown_resolved,
+            precedent_days: settings.precedents.expire_days,
+        }
+    }
+}
+
+/// A dispute to be opened.
+#[derive(Debug, Clone)]
+pub struct NewDispute {
+    /// The caller's name for it, such as `review c-1a2b f-3c19a27e`. A second call with the same
+    /// name opens nothing and returns the first one.
+    pub key: String,
+    /// What it is about.
+    pub subject: Subject,
+    /// Where it came from.
+    pub origin: Origin,
+    /// Whether it needs a ruling.
+    pub gravity: Gravity,
+    /// The kind of reason.
+    pub grounds: Grounds,
+    /// Why the coder objects, where it does.
+    pub objection: Option<Objection>,
+    /// What the coder's side argues.
+    pub coder: Option<Position>,
+    /// What the reviewer's side argues.
+    pub reviewer: Option<Position>,
+    /// What is brought forward, checked by the caller where it can be.
+    pub evidence: Vec<Evidence>,
+    /// Files that it concerns.
+    pub files: Vec<String>,
+    /// The code that a judge is shown.
+    pub material: Option<String>,
+    /// A remark; what a minor dispute consists of.
+    pub notes: String,
+}
+
+impl Engine {
+    /// Opens a dispute, carries out what follows from it, and returns it.
+    ///
+    /// Opening again under the same key returns the dispute that is there.
+    pub async fn open_dispute(&self, new: NewDispute) -> Result<Dispute, CaseError> {
+        let store = self.ledger.store();
+        if let Some(found) = store.dispute_by_key(&new.key).await? {
+            return self.settle_if_left(found).await;
+        }
+        self.check_unlocked(&new).await?;
+        let key = new.key.clone();
+        let opening = self.opening(new)?;
+        let title = truncate_chars(opening.subject.title(), 100).into_owned();
+        let case = self.new_case(CaseKind::Dispute, title, json!({ "key": key }));
+        let id = DisputeId::of_case(case.id());
+        let (dispute, effects) = Dispute::open(id.clone(), opening, store.now().await?)?;
+        let opened = DisputeEvent::DisputeOpened {
+            dispute: id,
+            opening: Box::new(dispute.opening.clone()),
+        };
+        match self.store_event(&case, opened, &effects).await {
+            // Somebody else was faster with the same dispute.
+            Err(CaseError::Store(StoreError::Repeated { .. })) => {
+                match store.dispute_by_key(&key).await? {
+                    Some(found) => Ok(found),
+                    None => Err(StoreError::Repeated { what: key }.into()),
+                }
+            }
+            Err(error) => Err(error),
+            Ok(()) => self.settle(case).await,
+        }
+    }
+
+    /// Records what the side argues that had not spoken.
+    pub async fn state_position(
+        &self,
+        id: &DisputeId,
+        party: Party,
+        position: Position,
+    ) -> Result<Dispute, CaseError> {
+        let position = self.redacted(position);
+        self.change(id, DisputeEvent::PositionStated { party, position })
+            .await
+    }
+
+    /// Records how a dispute is to be settled. A discard settles it at once, as a ruling of its own.
+    pub async fn choose_recourse(
+        &self,
+        id: &DisputeId,
+        recourse: Recourse,
+        by: Chooser,
+    ) -> Result<Dispute, CaseError> {
+        let chosen = self.change(id, DisputeEvent::RecourseChosen { recourse });
+        if recourse != Recourse::Discard {
+            return chosen.await;
+        }
+        chosen.await?;
+        let (ruler, reason) = match by {
+            Chooser::Human => (
+                Ruler::Discard,
+                "Discarded by a person, without a hearing of the merits.",
+            ),
+            Chooser::Config => (
+                Ruler::Config,
+                "Discarded because the config says so, without a hearing of the merits.",
+            ),
+        };
+        let ruled = DisputeEvent::DisputeRuled {
+            decision: Decision::Dismiss,
+            reason: reason.to_owned(),
+            reversal: String::new(),
+            ruler,
+            overrules: false,
+        };
+        self.change(id, ruled).await
+    }
+
+    /// Records a person's ruling.
+    pub async fn rule_by_human(
+        &self,
+        id: &DisputeId,
+        decision: Decision,
+        notes: &str,
+        overrule: Overrule,
+    ) -> Result<Dispute, CaseError> {
+        let decision = match decision {
+            Decision::Amend { instructions } => Decision::Amend {
+                instructions: self.redactor.redact(&instructions),
+            },
+            Decision::Enforce | Decision::Dismiss => decision,
+        };
+        let ruled = DisputeEvent::DisputeRuled {
+            decision,
+            reason: self.redactor.redact(notes),
+            reversal: String::new(),
+            ruler: Ruler::Human,
+            overrules: overrule == Overrule::Yes,
+        };
+        self.change(id, ruled).await
+    }
+
+    /// Takes a ruling out of the precedents, with the reason.
+    pub async fn drop_precedent(&self, id: &DisputeId, why: &str) -> Result<Dispute, CaseError> {
+        let why = self.redactor.redact(why);
+        self.change(id, DisputeEvent::PrecedentDropped { why })
+            .await
+    }
+
+    /// Returns the dispute whose id is, starts or ends with `text`.
+    pub async fn dispute(&self, text: &str) -> Result<Dispute, CaseError> {
+        Ok(self.ledger.store().find_dispute(text).await?)
+    }
+
+    /// Returns the disputes that `wanted` describes, newest first.
+    pub async fn disputes(&self, wanted: &DisputeFilter) -> Result<Vec<Dispute>, CaseError> {
+        Ok(self.ledger.store().disputes(wanted).await?)
+    }
+
+    /// Returns the rulings that were made about a finding or its like: of the same identity, or of
+    /// the same category in the same file. Expired and dropped ones are left out.
+    pub async fn precedents_for(
+        &self,
+        fingerprint: &str,
+        category: Category,
+        file: &str,
+    ) -> Result<Vec<Dispute>, CaseError> {
+        let store = self.ledger.store();
+        let wanted = PrecedentFilter {
+            fingerprint: Some(fingerprint.to_owned()),
+            place: (!file.is_empty()).then(|| (file.to_owned(), Some(category))),
+            since: Some(self.precedents_since().await?),
+            limit: Some(20),
+        };
+        Ok(store.precedents(&wanted).await?)
+    }
+
+    /// Returns since when rulings count as precedents.
+    pub async fn precedents_since(&self) -> Result<Timestamp, CaseError> {
+        let now = self.ledger.store().now().await?;
+        let days = i64::from(self.disputes.precedent_days);
+        Ok(Timestamp(now.0.saturating_sub(days * 86_400_000)))
+    }
+
+    /// Does what interrupted processes left undone for disputes, and returns how many there were.
+    ///
+    /// Commands that work on disputes begin with it, so that nothing waits for `resume`.
+    pub async fn settle_disputes(&self) -> Result<usize, CaseError> {
+        let left = self
+            .ledger
+            .store()
+            .unfinished_cases(CaseKind::Dispute)
+            .await?;
+        let mut settled = 0;
+        for case in left {
+            match self.take_over(&case).await {
+                Ok(case) => {
+                    self.settle(case).await?;
+                    settled += 1;
+                }
+                // Somebody works on it right now.
+                Err(CaseError::Store(StoreError::Busy { .. })) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(settled)
+    }
+
+    /// Lets `event` happen in a dispute and carries out what follows from it.
+    async fn change(&self, id: &DisputeId, event: DisputeEvent) -> Result<Dispute, CaseError> {
+        // Refuse before taking the case, so that a refused wish leaves no trace.
+        let store = self.ledger.store();
+        let now = store.now().await?;
+        let before = store.find_dispute(id.as_str()).await?;
+        before.apply(&event, now)?;
+        let case = self.take_over(&id.case()).await?;
+        let (before, _) = self.story(case.id()).await?;
+        match before.apply(&event, now) {
+            Ok((_, effects)) => self.store_event(&case, event, &effects).await?,
+            Err(refusal) => {
+                // Somebody was faster; the case goes back as it was.
+                self.settle(case).await?;
+                return Err(refusal.into());
+            }
+        }
+        self.settle(case).await
+    }
+
+    /// Stores an event of a dispute together with what it says about a finding.
+    async fn store_event(
+        &self,
+        case: &Case,
+        event: DisputeEvent,
+        effects: &[Effect],
+    ) -> Result<(), CaseError> {
+        let tracked = effects.iter().filter_map(|effect| match effect {
+            Effect::TrackFinding(finding) => Some(finding.as_ref().clone()),
+            _ => None,
+        });
+        let findings: Vec<_> = tracked.collect();
+        let tracked = (!findings.is_empty()).then_some(EventKind::FindingsTracked { findings });
+        crashpoint!("dispute.event.before");
+        let events = [EventKind::Dispute(event)].into_iter().chain(tracked);
+        case.record(events).await?;
+        crashpoint!("dispute.event.after");
+        Ok(())
+    }
+
+    /// Carries out what is left to do for a dispute, and leaves its case as the dispute stands:
+    /// closed when it is settled, waiting for a person otherwise.
+    pub(crate) async fn settle(&self, case: Case) -> Result<Dispute, CaseError> {
+        let (dispute, effects) = self.story(case.id()).await?;
+        self.carry_out(&case, &effects).await?;
+        match &dispute.state {
+            DisputeState::Ruled | DisputeState::Noted => case.close(Outcome::Completed).await?,
+            // Whoever resumes it goes on asking the judges who have not answered.
+            DisputeState::BeforeJudge => case.park(Pause::Interrupted, None).await?,
+            DisputeState::AwaitingPosition { .. }
+            | DisputeState::Open
+            | DisputeState::AwaitingHuman { .. } => {
+                let question = waits_for(&dispute.state);
+                case.park(Pause::Human { question }, None).await?;
+            }
+        }
+        Ok(dispute)
+    }
+
+    async fn settle_if_left(&self, dispute: Dispute) -> Result<Dispute, CaseError> {
+        let left = self
+            .ledger
+            .store()
+            .unfinished_cases(CaseKind::Dispute)
+            .await?;
+        if !left.contains(&dispute.id.case()) {
+            return Ok(dispute);
+        }
+        match self.take_over(&dispute.id.case()).await {
+            Ok(case) => self.settle(case).await,
+            Err(CaseError::Store(StoreError::Busy { .. })) => Ok(dispute),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Refuses a dispute about a finding that was enforced: only a human can change that.
+    async fn check_unlocked(&self, new: &NewDispute) -> Result<(), CaseError> {
+        let Some(finding) = new.subject.finding() else {
+            return Ok(());
+        };
+        let wanted = PrecedentFilter {
+            fingerprint: Some(finding.fingerprint.clone()),
+            limit: Some(1),
+            ..PrecedentFilter::default()
+        };
+        let last = self.ledger.store().precedents(&wanted).await?;
+        let enforced = |dispute: &&Dispute| {
+            dispute
+                .ruling()
+                .is_some_and(|ruling| ruling.decision == Decision::Enforce)
+        };
+        match last.iter().find(enforced) {
+            Some(before) => Err(Refusal::Locked {
+                by: before.id.clone(),
+            }
+            .into()),
+            None => Ok(()),
+        }
+    }
+
+    fn opening(&self, new: NewDispute) -> Result<Opening, CaseError> {
+        let material = new.material.map(|text| {
+            let text = self.redactor.redact(&text);
+            self.dir
+                .put_blob(text.as_bytes())
+                .map_err(CaseError::file("store the code of the dispute"))
+        });
+        let redact = |mut evidence: Evidence| {
+            evidence.text = self.redactor.redact(&evidence.text);
+            evidence
+        };
+        Ok(Opening {
+            key: new.key,
+            subject: new.subject,
+            origin: new.origin,
+            gravity: new.gravity,
+            grounds: new.grounds,
+            objection: new.objection,
+            coder: new.coder.map(|position| self.redacted(position)),
+            reviewer: new.reviewer.map(|position| self.redacted(position)),
+            evidence: new.evidence.into_iter().map(redact).collect(),
+            files: new.files,
+            material: material.transpose()?,
+            notes: self.redactor.redact(&new.notes),
+        })
+    }
+
+    fn redacted(&self, mut position: Position) -> Position {
+        position.text = self.redactor.redact(&position.text);
+        position
+    }
+}
+
+/// Who chose a recourse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chooser {
+    /// A person.
+    Human,
+    /// `review.on_dispute.default`.
+    Config,
+}
+
+/// Whether a ruling may take the place of an earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overrule {
+    /// It settles what is open.
+    No,
+    /// It replaces the ruling that was made.
+    Yes,
+}
+
+fn waits_for(state: &DisputeState) -> String {
+    match state {
+        DisputeState::AwaitingPosition { from } => format!("the position of the {from}"),
+        DisputeState::AwaitingHuman { question } => format!("a ruling: {question}"),
+        DisputeState::Open
+        | DisputeState::BeforeJudge
+        | DisputeState::Ruled
+        | DisputeState::Noted => "a ruling".to_owned(),
+    }
+}
