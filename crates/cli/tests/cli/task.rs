@@ -161,3 +161,88 @@ fn a_task_that_somebody_works_on_is_busy() {
     );
     env.assert_healthy();
 }
+
+const LIST: &str = "\
+# Work
+
+Words that nobody changes.
+
+## Auth
+- [ ] Fix login bug
+  source: docs/SPEC.md#login
+- [ ] Add OAuth
+  after: Fix login bug
+- [?] strange
+
+## Shop
+1. [x] Cart \u{1F6D2}";
+
+#[test]
+fn a_list_is_imported_once_and_exported_with_the_markers_of_today() {
+    let env = TestEnv::new();
+    env.write("TASKS.md", LIST);
+    let first = env.run(["task", "import", "TASKS.md"]).assert_code(0);
+    assert_snapshot!(first.stdout + &first.stderr, @"
+    3 added, 0 changed, 0 moved, 0 as they were
+    Note: line 10: `[?]` is no marker of a task
+    ");
+    let again = env.run(["task", "import", "TASKS.md"]).assert_code(0);
+    assert_snapshot!(again.stdout + &again.stderr, @"
+    0 added, 0 changed, 0 moved, 3 as they were
+    Note: line 10: `[?]` is no marker of a task
+    ");
+    // Nothing moved: the file and what is printed are the same bytes.
+    env.run(["task", "export", "TASKS.md"]).assert_code(0);
+    let file = || std::fs::read_to_string(env.project().join("TASKS.md")).unwrap();
+    assert_eq!(file(), LIST);
+    assert_eq!(env.run(["task", "export"]).assert_code(0).stdout, LIST);
+
+    let next = env.run(["task", "next"]).assert_code(0);
+    assert_snapshot!(env.tidy(&(next.stdout + &next.stderr)), @"
+    start [CASE]: Fix login bug
+    [CASE] waits for [CASE], which is pending.
+    ");
+    let id = env.run(["task", "next", "--json"]).json()["next"]["task"].clone();
+    env.run(["task", "start", id.as_str().unwrap()])
+        .assert_code(0);
+    add(
+        &env,
+        &["Add logout", "--section", "Auth", "--priority", "low"],
+    );
+    env.run(["task", "export", "TASKS.md"]).assert_code(0);
+    let expected = LIST
+        .replace("- [ ] Fix", "- [-] Fix")
+        .replace("- [?]", "- [ ] Add logout\n  priority: low\n- [?]");
+    assert_eq!(file(), expected);
+    env.assert_healthy();
+}
+
+#[test]
+fn a_marker_changed_in_the_file_moves_its_task() {
+    let env = TestEnv::new();
+    env.write("TASKS.md", LIST);
+    env.run(["task", "import", "TASKS.md"]).assert_code(0);
+    env.write("TASKS.md", LIST.replace("- [ ] Fix", "- [x] Fix"));
+    let done = env.run(["task", "import", "TASKS.md"]).assert_code(0);
+    assert_snapshot!(done.stdout, @"0 added, 1 changed, 1 moved, 2 as they were");
+    // Written out and marked back again, it is pending once more.
+    env.run(["task", "export", "TASKS.md", "--ids"])
+        .assert_code(0);
+    let written = std::fs::read_to_string(env.project().join("TASKS.md")).unwrap();
+    assert_eq!(written.matches("<!-- c-").count(), 3, "{written}");
+    let renamed = written.replace("- [x] Fix login bug", "- [ ] Fix the login");
+    env.write("TASKS.md", renamed);
+    env.run(["task", "import", "TASKS.md"]).assert_code(0);
+    let board = env.run(["task", "list"]).assert_code(0);
+    assert_snapshot!(env.tidy(&board.stdout), @"
+         TASK          SECTION  WORKER  REJECTED  COST  TITLE         
+    [ ]  [CASE]  Auth     -       -         -     Fix the login 
+    [ ]  [CASE]  Auth     -       -         -     Add OAuth     
+    [x]  [CASE]  Shop     -       -         -     Cart 🛒
+    ");
+    env.run(["task", "audit"]).assert_code(0);
+    for (code, file) in [(4, "none.md"), (2, ".")] {
+        env.run(["task", "import", file]).assert_code(code);
+    }
+    env.assert_healthy();
+}

@@ -1,9 +1,12 @@
 //! Tasks: pieces of work that the loop drives to their end, and the sections that order them.
 //!
 //! A task is a case of its own, and its id is the id of that case. Where it stands is told by its
-//! events; [`transition::step`] decides which moves are possible.
+//! events; [`transition::step`] decides which moves are possible, [`next::queue`] which
+//! task is next.
 
 pub mod audit;
+pub mod list;
+pub mod next;
 pub mod transition;
 
 use std::fmt;

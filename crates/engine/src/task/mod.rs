@@ -2,8 +2,10 @@
 //!
 //! Whoever holds the lease of a task's case works on it; everybody else is told so and waits.
 
+mod lists;
 mod sections;
 
+pub use lists::Imported;
 pub use sections::Place;
 
 use std::collections::BTreeSet;

@@ -1,6 +1,7 @@
 //! `tribunal task`.
 
 mod add;
+mod lists;
 mod show;
 mod state;
 
@@ -21,6 +22,7 @@ use crate::invocation::Invocation;
     tribunal task list\n  \
     tribunal task start c-1a2b\n  \
     tribunal task reject c-1a2b --notes \"no test for expired sessions\"\n  \
+    tribunal task import TASKS.md\n  \
     tribunal task audit c-1a2b")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -34,6 +36,9 @@ enum Command {
     List(show::List),
     Show(show::Show),
     Audit(show::Audit),
+    Next(show::Next),
+    Import(lists::Import),
+    Export(lists::Export),
     #[command(flatten)]
     Move(state::Move),
 }
@@ -46,6 +51,9 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         Command::List(args) => show::list(invocation, args).await,
         Command::Show(args) => show::show(invocation, args).await,
         Command::Audit(args) => show::audit(invocation, args).await,
+        Command::Next(args) => show::next(invocation, args).await,
+        Command::Import(args) => lists::import(invocation, args).await,
+        Command::Export(args) => lists::export(invocation, args).await,
         Command::Move(command) => state::run(invocation, command).await,
     }
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
+use tribunal_core::ids::CaseId;
 use tribunal_core::task::audit::Entry;
+use tribunal_core::task::next::{Blocked, Listed, queue};
 use tribunal_core::task::{Task, TaskState};
 use tribunal_core::text::{for_terminal, truncate_chars};
 use tribunal_engine::task::audit_of;
@@ -52,6 +54,53 @@ pub(super) struct Audit {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// Say which task is next and what would be done with it
+#[derive(Debug, clap::Args)]
+pub(super) struct Next {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints which task is next.
+pub(super) async fn next(invocation: &Invocation, args: Next) -> Result<Exit, CliError> {
+    let tasks = match invocation.existing_store().await? {
+        Some(store) => store.tasks_in_the_way().await?,
+        None => Vec::new(),
+    };
+    let listed: Vec<Listed<'_>> = tasks
+        .iter()
+        .map(|record| Listed {
+            task: &record.task,
+            taken: record.worker.is_some(),
+        })
+        .collect();
+    let queue = queue(&listed);
+    if args.json {
+        let next = queue.next();
+        let next = next.map(|(task, turn)| json!({ "task": task, "turn": turn }));
+        invocation.print_json(&json!({
+            "schema": "tribunal.next.v1", "next": next, "blocked": queue.blocked,
+            "taken": queue.taken,
+        }))?;
+        return Ok(Exit::Pass);
+    }
+    let title = |id: &CaseId| {
+        let found = tasks.iter().find(|record| record.task.id == *id);
+        found.map_or_else(String::new, |record| shown(&record.task.brief.title, 60))
+    };
+    let said = match queue.next() {
+        Some((id, turn)) => format!("{turn} {id}: {}\n", title(id)),
+        None => "idle\n".to_owned(),
+    };
+    invocation.print(&said)?;
+    for Blocked { task, by, state } in &queue.blocked {
+        let state = words(*state);
+        invocation.say(&format!("{task} waits for {by}, which is {state}."));
+    }
+    Ok(Exit::Pass)
 }
 
 /// Prints the board.

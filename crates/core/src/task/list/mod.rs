@@ -1,0 +1,379 @@
+//! Markdown lists of tasks: `- [ ] Fix login bug` under headings, read and written with markers.
+//!
+//! Reading keeps every byte: what [`List::read`] read is written as the same text. Writing
+//! changes the character between the brackets and nothing else, and appends what is missing.
+
+mod merge;
+
+use std::collections::BTreeMap;
+
+pub use merge::{Change, Import, Moves, path_between, plan_import};
+
+use super::{Brief, Priority, Task, TaskState};
+use crate::ids::CaseId;
+
+/// A list as it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct List {
+    lines: Vec<String>,
+    /// Its tasks, in order.
+    pub items: Vec<Item>,
+    /// What looks like a task and is none.
+    pub problems: Vec<String>,
+}
+
+/// Whether the ids of tasks are written into a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ids {
+    /// As comments at the end of their lines, so that titles may be changed there.
+    Written,
+    /// Not unless they stand there.
+    AsTheyAre,
+}
+
+/// One task of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// The line, from 0.
+    line: usize,
+    /// The byte of the line at which its marker stands.
+    marker_at: usize,
+    /// The first line after its details.
+    end: usize,
+    /// The state that its marker shows.
+    pub state: TaskState,
+    /// The id in a comment at its end: `<!-- c-1a2b3c4d5e -->`.
+    pub id: Option<CaseId>,
+    /// The text after the marker.
+    pub title: String,
+    /// The nearest heading above.
+    pub section: Option<String>,
+    /// Which of those with this section and title it is, from 0.
+    pub repeat: usize,
+    /// The indented lines below it that say something else than the following.
+    pub details: String,
+    /// `source: docs/SPEC.md#login`.
+    pub source: Option<String>,
+    /// `priority: high`.
+    pub priority: Priority,
+    /// `domain: backend`.
+    pub domain: Option<String>,
+    /// `after: Fix login bug`, the titles of tasks to be done before.
+    pub after: Vec<String>,
+}
+
+impl List {
+    /// Reads a list. Whatever is no task is kept as it is.
+    #[must_use]
+    pub fn read(text: &str) -> Self {
+        let lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+        let mut list = Self {
+            items: Vec::new(),
+            problems: Vec::new(),
+            lines,
+        };
+        let mut section = None;
+        let mut fence: Option<Fence> = None;
+        let mut repeats: BTreeMap<(Option<String>, String), usize> = BTreeMap::new();
+        for index in 0..list.lines.len() {
+            let line = list.lines[index].clone();
+            if let Some(open) = &fence {
+                if open.is_closed_by(&line) {
+                    fence = None;
+                }
+            } else if let Some(opened) = Fence::opened_by(&line) {
+                fence = Some(opened);
+            } else if let Some(name) = heading(&line) {
+                section = Some(name);
+            } else if let Some(found) = bracket(&line) {
+                let Some(state) = TaskState::from_marker(found.marker) else {
+                    let (number, marker) = (index + 1, found.marker);
+                    let problem = format!("line {number}: `[{marker}]` is no marker of a task");
+                    list.problems.push(problem);
+                    continue;
+                };
+                let (title, id) = split_id(found.rest);
+                if title.is_empty() {
+                    let problem = format!("line {}: the task has no title", index + 1);
+                    list.problems.push(problem);
+                    continue;
+                }
+                let key = (section.clone(), title.to_owned());
+                let repeat = repeats.entry(key).or_default();
+                let item = Item {
+                    line: index,
+                    marker_at: found.marker_at,
+                    end: index + 1,
+                    state,
+                    id,
+                    title: title.to_owned(),
+                    section: section.clone(),
+                    repeat: *repeat,
+                    details: String::new(),
+                    source: None,
+                    priority: Priority::Normal,
+                    domain: None,
+                    after: Vec::new(),
+                };
+                *repeat += 1;
+                let item = list.with_details(item, found.indent);
+                list.items.push(item);
+            }
+        }
+        list
+    }
+
+    /// Reads the indented lines below a task.
+    fn with_details(&mut self, mut item: Item, indent: usize) -> Item {
+        let mut details = Vec::new();
+        for line in &self.lines[item.line + 1..] {
+            let text = line.trim();
+            let deeper = line.len() - line.trim_start().len() > indent;
+            if text.is_empty() || !deeper || bracket(line).is_some() {
+                break;
+            }
+            item.end += 1;
+            let text = text.strip_prefix("- ").unwrap_or(text).trim();
+            match text.split_once(": ") {
+                Some(("source", value)) => item.source = Some(value.trim().to_owned()),
+                Some(("domain", value)) => item.domain = Some(value.trim().to_owned()),
+                Some(("after", value)) => item.after.push(value.trim().to_owned()),
+                Some(("priority", value)) => match value.trim().parse() {
+                    Ok(priority) => item.priority = priority,
+                    Err(error) => {
+                        let number = item.end;
+                        self.problems.push(format!("line {number}: {error}"));
+                    }
+                },
+                _ => details.push(text),
+            }
+        }
+        item.details = details.join("\n");
+        item
+    }
+
+    /// Returns the list with the markers of `tasks`, those that are missing added to their sections.
+    ///
+    /// `file` is the name under which the list is known.
+    #[must_use]
+    pub fn with_tasks(&self, file: &str, tasks: &[Task], ids: Ids) -> String {
+        let mut unseen: Vec<&Task> = tasks.iter().collect();
+        let mut meant: BTreeMap<usize, &Task> = BTreeMap::new();
+        for item in &self.items {
+            let found = unseen
+                .iter()
+                .position(|task| merge::is_meant(item, file, task));
+            if let Some(index) = found {
+                meant.insert(item.line, unseen.remove(index));
+            }
+        }
+        // A task that stands in another list stays there.
+        unseen.retain(|task| task.brief.list.as_ref().is_none_or(|l| l.file == file));
+        let titles = tasks
+            .iter()
+            .map(|task| (task.id.clone(), task.brief.title.clone()));
+        let mut marked = self.clone();
+        if ids == Ids::Written {
+            for item in self.items.iter().filter(|item| item.id.is_none()) {
+                if let Some(task) = meant.get(&item.line) {
+                    let line = &mut marked.lines[item.line];
+                    let end = line.trim_end().len();
+                    line.insert_str(end, &format!(" <!-- {} -->", task.id));
+                }
+            }
+        }
+        marked.render(
+            |item| meant.get(&item.line).map(|task| task.state),
+            &unseen,
+            &titles.collect(),
+        )
+    }
+
+    /// Returns the list with the marker of each item as `state_of` says, and `more` tasks added to
+    /// their sections.
+    fn render(
+        &self,
+        state_of: impl Fn(&Item) -> Option<TaskState>,
+        more: &[&Task],
+        titles: &BTreeMap<CaseId, String>,
+    ) -> String {
+        let mut lines = self.lines.clone();
+        for item in &self.items {
+            let Some(state) = state_of(item).filter(|state| *state != item.state) else {
+                continue;
+            };
+            let line = &mut lines[item.line];
+            let (before, after) = line.split_at(item.marker_at);
+            let after = after.chars().skip(1).collect::<String>();
+            *line = format!("{before}{}{after}", state.marker());
+        }
+        let mut appended: BTreeMap<usize, String> = BTreeMap::new();
+        let mut new_sections: Vec<(&str, String)> = Vec::new();
+        for task in more {
+            let text = item_text(task, titles);
+            let section = task.brief.section.as_deref();
+            if let Some(at) = self.place_for(section) {
+                appended.entry(at).or_default().push_str(&text);
+            } else {
+                let name = section.unwrap_or("Tasks");
+                match new_sections.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, items)) => items.push_str(&text),
+                    None => new_sections.push((name, text)),
+                }
+            }
+        }
+        let mut rendered = String::new();
+        for (index, line) in lines.iter().enumerate() {
+            rendered.push_str(line);
+            if let Some(text) = appended.get(&(index + 1)) {
+                end_line(&mut rendered);
+                rendered.push_str(text);
+            }
+        }
+        for (name, items) in new_sections {
+            end_line(&mut rendered);
+            let gap = if rendered.is_empty() { "" } else { "\n" };
+            rendered.push_str(&format!("{gap}## {name}\n\n{items}"));
+        }
+        rendered
+    }
+
+    /// Returns the line after the last task of a section.
+    fn place_for(&self, section: Option<&str>) -> Option<usize> {
+        let mut inside = self
+            .items
+            .iter()
+            .filter(|item| item.section.as_deref() == section);
+        inside.next_back().map(|item| item.end)
+    }
+}
+
+impl Item {
+    /// Returns what the task asks for, `list` aside.
+    #[must_use]
+    pub fn brief(&self, position: u64) -> Brief {
+        Brief {
+            title: self.title.clone(),
+            details: self.details.clone(),
+            section: self.section.clone(),
+            source: self.source.clone(),
+            priority: self.priority,
+            position,
+            depends_on: Vec::new(),
+            domain: self.domain.clone(),
+            list: None,
+        }
+    }
+}
+
+/// Returns the lines of a task that is not in the list yet.
+fn item_text(task: &Task, titles: &BTreeMap<CaseId, String>) -> String {
+    let brief = &task.brief;
+    let mut text = format!("- [{}] {}\n", task.state.marker(), brief.title);
+    let mut line = |name: &str, value: &str| text.push_str(&format!("  {name}: {value}\n"));
+    if let Some(source) = &brief.source {
+        line("source", source);
+    }
+    if brief.priority != Priority::Normal {
+        line("priority", brief.priority.as_str());
+    }
+    if let Some(domain) = &brief.domain {
+        line("domain", domain);
+    }
+    for title in brief.depends_on.iter().filter_map(|id| titles.get(id)) {
+        line("after", title);
+    }
+    for detail in brief.details.lines().filter(|line| !line.trim().is_empty()) {
+        text.push_str(&format!("  {}\n", detail.trim()));
+    }
+    text
+}
+
+fn end_line(text: &mut String) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+}
+
+/// A bracket that may hold a marker.
+struct Bracket<'a> {
+    indent: usize,
+    marker_at: usize,
+    marker: char,
+    rest: &'a str,
+}
+
+/// Returns the bracket at the beginning of a list item.
+fn bracket(line: &str) -> Option<Bracket<'_>> {
+    let text = line.trim_start();
+    let indent = line.len() - text.len();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let after_bullet = match digits {
+        0 => text.strip_prefix(['-', '*', '+'])?,
+        _ => text[digits..].strip_prefix(['.', ')'])?,
+    };
+    let inside = after_bullet.trim_start_matches(' ');
+    if inside.len() == after_bullet.len() {
+        return None;
+    }
+    let inside = inside.strip_prefix('[')?;
+    let marker = inside.chars().next()?;
+    let rest = inside[marker.len_utf8()..].strip_prefix(']')?;
+    // A link such as `- [a](b)` is no task.
+    if !rest.is_empty() && !rest.starts_with([' ', '\t', '\r', '\n']) {
+        return None;
+    }
+    Some(Bracket {
+        indent,
+        marker_at: line.len() - inside.len(),
+        marker,
+        rest,
+    })
+}
+
+/// Splits the text of a task from the id in a comment at its end.
+fn split_id(text: &str) -> (&str, Option<CaseId>) {
+    let text = text.trim();
+    let id = text.strip_suffix("-->").and_then(|text| {
+        let (title, comment) = text.rsplit_once("<!--")?;
+        Some((title.trim(), CaseId::new(comment.trim()).ok()?))
+    });
+    match id {
+        Some((title, id)) => (title, Some(id)),
+        None => (text, None),
+    }
+}
+
+/// Returns the text of a heading.
+fn heading(line: &str) -> Option<String> {
+    let level = line.bytes().take_while(|byte| *byte == b'#').count();
+    let text = line[level..].strip_prefix([' ', '\t'])?;
+    let text = text.trim().trim_end_matches('#').trim();
+    ((1..=6).contains(&level) && !text.is_empty()).then(|| text.to_owned())
+}
+
+/// An open fence of code, in which nothing is a task.
+struct Fence {
+    mark: u8,
+    length: usize,
+}
+
+impl Fence {
+    fn opened_by(line: &str) -> Option<Self> {
+        let text = line.trim_start();
+        let mark = *text
+            .as_bytes()
+            .first()
+            .filter(|mark| matches!(mark, b'`' | b'~'))?;
+        let length = text.bytes().take_while(|byte| *byte == mark).count();
+        (length >= 3).then_some(Self { mark, length })
+    }
+
+    fn is_closed_by(&self, line: &str) -> bool {
+        let text = line.trim();
+        text.len() >= self.length && text.bytes().all(|byte| byte == self.mark)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,274 @@
+//! Tests of lists.
+
+use super::*;
+use crate::task::ListLine;
+use crate::task::transition::Move;
+
+const LIST: &str = "\
+# Work\r
+Some words, and a [link](x).
+- [a link](y)
+- [?] strange
+
+## Auth
+* [ ] Fix login bug   <!-- c-00000000aa -->
+  source: docs/SPEC.md#login
+  Sessions end too early.
+    - [-] deeper
+1. [o] Reviewed\tone
+- [x] Done
+- [x] Done
+- [ ]
+
+```
+- [ ] in a fence
+```
+~~~ts
+```
+- [ ] in another
+~~~
+## Shop ##
++ [!] Disputed
+  priority: high
+  domain: backend
+  after: Done
++ [F] Fäiled
++ [S] Skipped without an end";
+
+fn shown(list: &List) -> String {
+    let mut text = String::new();
+    for item in &list.items {
+        let section = item.section.as_deref().unwrap_or("-");
+        let (marker, title) = (item.state.marker(), &item.title);
+        text += &format!("{section}/{title} [{marker}] {}", item.repeat);
+        for more in [&item.source, &item.domain].into_iter().flatten() {
+            text += &format!(" {more}");
+        }
+        if !item.details.is_empty() {
+            text += &format!(" ({})", item.details);
+        }
+        for after in &item.after {
+            text += &format!(" after {after}");
+        }
+        text += "\n";
+    }
+    text + &list.problems.join("\n")
+}
+
+#[test]
+fn tasks_are_read_with_their_sections_and_what_stands_below() {
+    let expected = "\
+Auth/Fix login bug [ ] 0 docs/SPEC.md#login (Sessions end too early.)
+Auth/deeper [-] 0
+Auth/Reviewed\tone [o] 0
+Auth/Done [x] 0
+Auth/Done [x] 1
+Shop/Disputed [!] 0 backend after Done
+Shop/Fäiled [F] 0
+Shop/Skipped without an end [S] 0
+line 4: `[?]` is no marker of a task
+line 14: the task has no title";
+    let list = List::read(LIST);
+    assert_eq!(shown(&list), expected);
+    assert_eq!(list.items[0].id, Some(CaseId::from_bits(0xaa)));
+    assert_eq!(list.items[5].priority, Priority::High);
+}
+
+#[test]
+fn what_was_read_is_written_byte_for_byte() {
+    for text in [
+        LIST,
+        "",
+        "\n",
+        "- [ ] a",
+        "- [ ] a\r\n- [x] b\r\n",
+        "\u{feff}- [ ] a\n",
+    ] {
+        let list = List::read(text);
+        let same = list.render(|item| Some(item.state), &[], &BTreeMap::new());
+        assert_eq!(same, text);
+        assert_eq!(list.render(|_| None, &[], &BTreeMap::new()), text);
+    }
+}
+
+#[test]
+fn only_the_marker_of_a_moved_task_is_changed() {
+    let list = List::read(LIST);
+    let text = list.render(|_| Some(TaskState::Completed), &[], &BTreeMap::new());
+    let changed: Vec<(&str, &str)> = LIST
+        .lines()
+        .zip(text.lines())
+        .filter(|(old, new)| old != new)
+        .collect();
+    assert_eq!(
+        changed,
+        [
+            (
+                "* [ ] Fix login bug   <!-- c-00000000aa -->",
+                "* [x] Fix login bug   <!-- c-00000000aa -->"
+            ),
+            ("    - [-] deeper", "    - [x] deeper"),
+            ("1. [o] Reviewed\tone", "1. [x] Reviewed\tone"),
+            ("+ [!] Disputed", "+ [x] Disputed"),
+            ("+ [F] Fäiled", "+ [x] Fäiled"),
+            (
+                "+ [S] Skipped without an end",
+                "+ [x] Skipped without an end"
+            ),
+        ]
+    );
+}
+
+fn task(id: u64, section: Option<&str>, title: &str, state: TaskState) -> Task {
+    Task {
+        id: CaseId::from_bits(id),
+        brief: Brief {
+            title: title.to_owned(),
+            section: section.map(str::to_owned),
+            ..Brief::default()
+        },
+        state,
+        rejections: 0,
+        instructions: None,
+        commit: None,
+    }
+}
+
+#[test]
+fn tasks_that_are_not_in_the_list_are_added_to_their_sections() {
+    let mut first = task(1, Some("Auth"), "Add OAuth", TaskState::Pending);
+    first.brief.source = Some("docs/SPEC.md#oauth".into());
+    first.brief.depends_on = vec![CaseId::from_bits(2)];
+    let other = task(2, Some("New"), "Begin", TaskState::InProgress);
+    let titles = BTreeMap::from([(other.id.clone(), other.brief.title.clone())]);
+    let list = List::read("## Auth\n- [x] one\n  more\n\nwords\n## B\n- [ ] two");
+    let text = list.render(|_| None, &[&first, &other], &titles);
+    assert_eq!(
+        text,
+        "## Auth\n- [x] one\n  more\n- [ ] Add OAuth\n  source: docs/SPEC.md#oauth\n  \
+         after: Begin\n\nwords\n## B\n- [ ] two\n\n## New\n\n- [-] Begin\n"
+    );
+    // What was written is read again as what it was.
+    let again = List::read(&text);
+    assert_eq!(again.items[1].brief(0).source, first.brief.source);
+    assert_eq!(again.items[1].after, ["Begin"]);
+}
+
+/// Imports `text` into a list with these tasks and returns what happens.
+fn import(text: &str, tasks: &[Task]) -> String {
+    let import = plan_import(&List::read(text), "TASKS.md", tasks);
+    let mut said = Vec::new();
+    for change in &import.changes {
+        said.push(match change {
+            Change::Add { brief, state } => {
+                format!("add {} [{}]", brief.title, state.marker())
+            }
+            Change::Update { id, brief, moves } => {
+                let edited = brief.as_ref().map_or("", |_| " edited");
+                format!("{id}{edited} {moves:?}")
+            }
+        });
+    }
+    said.extend(import.missing.iter().map(|id| format!("missing {id}")));
+    said.extend(import.problems);
+    said.join("; ")
+}
+
+/// Returns the task that importing `line` alone would make.
+fn imported(id: u64, line: &str, now: TaskState) -> Task {
+    let list = List::read(line);
+    let item = &list.items[0];
+    let mut brief = item.brief(1);
+    brief.list = Some(ListLine {
+        file: "TASKS.md".into(),
+        shown: item.state,
+    });
+    Task {
+        brief,
+        ..task(id, None, "", now)
+    }
+}
+
+#[test]
+fn importing_again_changes_nothing() {
+    let known = imported(1, "- [ ] one", TaskState::Pending);
+    assert_eq!(import("- [ ] one", &[]), "add one [ ]");
+    assert_eq!(
+        import("- [ ] one", std::slice::from_ref(&known)),
+        "c-0000000001 []"
+    );
+    let moved = imported(1, "- [ ] one", TaskState::Completed);
+    assert_eq!(import("- [ ] one", &[moved]), "c-0000000001 []");
+}
+
+#[test]
+fn a_line_means_the_task_with_its_id_or_else_with_its_section_and_title() {
+    let one = imported(1, "- [ ] one", TaskState::Pending);
+    let again = imported(2, "- [ ] one", TaskState::Pending);
+    for (text, tasks, expected) in [
+        (
+            "- [ ] two <!-- c-0000000001 -->",
+            vec![one.clone()],
+            "c-0000000001 edited []",
+        ),
+        (
+            "- [ ] one\n- [ ] one\n- [ ] one",
+            vec![one.clone(), again],
+            "c-0000000001 []; c-0000000002 edited []; add one [ ]",
+        ),
+        (
+            "# Other\n- [ ] one",
+            vec![one.clone()],
+            "add one [ ]; missing c-0000000001",
+        ),
+        ("words", vec![one], "missing c-0000000001"),
+        (
+            "- [ ] typed",
+            vec![task(3, None, "typed", TaskState::Pending)],
+            "c-0000000003 edited []",
+        ),
+    ] {
+        assert_eq!(import(text, &tasks), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_marker_changed_by_hand_moves_the_task() {
+    for (now, marker, expected) in [
+        (TaskState::Pending, 'x', "[Start, Submit, Approve]"),
+        (TaskState::Pending, 'S', "[Skip]"),
+        (TaskState::Pending, 'o', "[Start, Submit]"),
+        (
+            TaskState::Pending,
+            '!',
+            "[]; `[!] one` was not taken over: a dispute is opened with `tribunal dispute create`",
+        ),
+        (
+            TaskState::InReview,
+            'x',
+            "[]; `[x] one` was not taken over: the task has moved since the list was written",
+        ),
+    ] {
+        let known = imported(1, "- [ ] one", now);
+        assert_eq!(
+            import(&format!("- [{marker}] one"), &[known]),
+            format!("c-0000000001 edited {expected}"),
+        );
+    }
+}
+
+#[test]
+fn every_way_by_hand_is_made_of_possible_moves() {
+    for from in TaskState::ALL {
+        for to in TaskState::ALL {
+            let Ok(way) = path_between(from, to) else {
+                assert!(from == TaskState::Disputed || to == TaskState::Disputed);
+                continue;
+            };
+            let walk = |state: TaskState, done: &Move| {
+                crate::task::transition::step(state, *done).expect("a possible move")
+            };
+            assert_eq!(way.iter().fold(from, walk), to);
+        }
+    }
+}
