@@ -90,7 +90,7 @@ fn letters_and_digits(bytes: u64) -> u64 {
     let within = |bytes: u64, first: u8, last: u8| {
         at_least(bytes, u64::from(first)) & !at_least(bytes, u64::from(last) + 1)
     };
-    let letters = within(low | 0x20 * EACH, b'a', b'z');
+    let letters = within(low | (0x20 * EACH), b'a', b'z');
     let digits = within(low, b'0', b'9');
     let marked = (letters | digits) & !bytes & HIGH;
     // Gathers the marks of the eight bytes in one.
