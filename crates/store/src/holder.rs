@@ -1,7 +1,8 @@
 //! Processes that own cases, and how one learns that another is gone.
 //!
 //! Each process keeps an OS lock on a file of its own. The lock ends with the process, however it
-//! ends, and is never inherited by a process that happens to get the same number.
+//! ends, and is never inherited by a process that happens to get the same number. A child that has
+//! not yet become another program holds it too, so a process whose number is gone is gone as well.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -15,19 +16,21 @@ use crate::{StoreError, private};
 /// How many files left by other processes are looked at when a process announces itself.
 const SWEEP: usize = 64;
 
-/// This machine since its last start.
+/// This machine since its last start, and the space in which its processes are numbered.
 static THIS_HOST: LazyLock<String> = LazyLock::new(|| {
     let name = read_line("/proc/sys/kernel/hostname").or_else(|| read_line("/etc/hostname"));
     let name = name.or_else(|| std::env::var("HOSTNAME").ok());
     let boot = read_line("/proc/sys/kernel/random/boot_id");
     let name = name.unwrap_or_else(|| "localhost".to_owned());
-    format!("{name}#{}", boot.unwrap_or_default())
+    let space = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    format!("{name}#{}{}", boot.unwrap_or_default(), space.display())
 });
 
 /// A process that owns cases: `host`, `pid` and a random part make it unique.
 #[derive(Debug, Clone)]
 pub struct Holder {
-    /// The machine and the time since its last start, as `name#boot`.
+    /// The machine, the time since its last start and the space of process numbers, as
+    /// `name#boot space`.
     pub host: String,
     /// The process on that machine.
     pub pid: u32,
@@ -103,7 +106,16 @@ pub(crate) fn may_live(directory: &Path, holder: &Holder) -> bool {
     if holder.host != *THIS_HOST || !is_name {
         return true;
     }
-    is_locked(&lock_file(&holders_in(directory), &holder.nonce))
+    is_locked(&lock_file(&holders_in(directory), &holder.nonce)) && exists(holder.pid)
+}
+
+/// Tells whether a process has this number, as far as the system says.
+fn exists(process: u32) -> bool {
+    let Ok(process) = i32::try_from(process) else {
+        return true;
+    };
+    let asked = nix::sys::signal::kill(nix::unistd::Pid::from_raw(process), None);
+    asked != Err(nix::errno::Errno::ESRCH)
 }
 
 /// The lock file of this process, held as long as this value lives.
@@ -199,6 +211,17 @@ mod tests {
         assert!(may_live(dir.path(), &named));
         drop(copy);
         assert!(!may_live(dir.path(), &named));
+    }
+
+    #[test]
+    fn a_holder_is_gone_with_its_process_even_if_a_child_still_has_its_lock() {
+        let dir = tempfile::tempdir().unwrap();
+        let holder = Holder::for_this_process(dir.path()).unwrap();
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        let killed = Holder::named(holder.host.clone(), child.id(), holder.nonce.clone());
+        assert!(!may_live(dir.path(), &killed));
+        assert!(may_live(dir.path(), &holder));
     }
 
     #[test]
