@@ -74,7 +74,7 @@ macro_rules! read {
     }};
 }
 
-pub(self) use read;
+use read;
 
 #[async_trait]
 impl Store for SqliteStore {
