@@ -6,6 +6,7 @@
 mod alert;
 pub mod file;
 mod machine;
+pub mod panel;
 mod party;
 mod ruling;
 mod words;
