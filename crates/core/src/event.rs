@@ -6,6 +6,7 @@
 //! An area with many events has a family of its own, an enum in a file below `event/`. In JSON the
 //! families lie side by side: the word in `type` tells which one an event belongs to.
 
+mod arbitration;
 mod dispute;
 mod task;
 
@@ -22,6 +23,7 @@ use crate::review::history::TrackedFinding;
 use crate::scale::Severity;
 use crate::time::Timestamp;
 
+pub use arbitration::ArbitrationEvent;
 pub use dispute::DisputeEvent;
 pub use task::TaskEvent;
 
@@ -279,6 +281,10 @@ pub enum EventKind {
         /// The sentence shown.
         text: String,
     },
+    /// Something happened in the arbitration of a review.
+    #[serde(skip)]
+    #[schemars(!skip, untagged)]
+    Arbitration(ArbitrationEvent),
     /// Something happened to a task or a section.
     #[serde(skip)]
     #[schemars(!skip, untagged)]
@@ -287,6 +293,12 @@ pub enum EventKind {
     #[serde(skip)]
     #[schemars(!skip, untagged)]
     Dispute(DisputeEvent),
+}
+
+impl From<ArbitrationEvent> for EventKind {
+    fn from(event: ArbitrationEvent) -> Self {
+        Self::Arbitration(event)
+    }
 }
 
 impl From<TaskEvent> for EventKind {
@@ -304,6 +316,7 @@ impl From<DisputeEvent> for EventKind {
 impl Serialize for EventKind {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
+            Self::Arbitration(event) => event.serialize(serializer),
             Self::Task(event) => event.serialize(serializer),
             Self::Dispute(event) => event.serialize(serializer),
             _ => Self::serialize(self, serializer),
@@ -317,7 +330,9 @@ impl<'de> Deserialize<'de> for EventKind {
         let value = serde_json::Value::deserialize(deserializer)?;
         let word = value.get("type").and_then(serde_json::Value::as_str);
         let is_of = |family: &[&str]| word.is_some_and(|word| family.contains(&word));
-        let read = if is_of(&TaskEvent::TYPES) {
+        let read = if is_of(&ArbitrationEvent::TYPES) {
+            serde_json::from_value(value).map(Self::Arbitration)
+        } else if is_of(&TaskEvent::TYPES) {
             serde_json::from_value(value).map(Self::Task)
         } else if is_of(&DisputeEvent::TYPES) {
             serde_json::from_value(value).map(Self::Dispute)

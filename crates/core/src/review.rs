@@ -1,11 +1,14 @@
 //! The rounds after the first: how reviewers examine each other's findings and defend their own.
 
+pub mod arbitration;
 pub mod contest;
 pub mod coverage;
+pub mod docket;
 pub mod evidence;
 pub mod gate;
 pub mod history;
 pub mod report;
+pub mod response;
 
 use std::fmt;
 

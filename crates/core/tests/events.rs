@@ -321,7 +321,9 @@ fn every_kind_of_event_has_an_example() {
     // Naming all variants here makes the compiler ask for the example of a new one.
     let name = |kind: &EventKind| match kind {
         // A family of events has its examples in a file of its own.
-        EventKind::Task(_) => unreachable!("there is none among these examples"),
+        EventKind::Arbitration(_) | EventKind::Task(_) => {
+            unreachable!("there is none among these examples")
+        }
         EventKind::CaseOpened { .. } => 0,
         EventKind::CaseResumed { .. } => 1,
         EventKind::CaseParked { .. } => 2,

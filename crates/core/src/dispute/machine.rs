@@ -182,7 +182,6 @@ impl Dispute {
             rulings: Vec::new(),
             opened_at: at,
             precedent_dropped: false,
-            alerts: super::Alerts::default(),
         };
         let effects = match dispute.opening.gravity {
             Gravity::Minor => Vec::new(),
@@ -256,9 +255,8 @@ impl Dispute {
                 };
                 self.rule(ruling, *overrules)
             }
-            DisputeEvent::AlertAttempted { delivered, .. } => {
+            DisputeEvent::AlertAttempted { .. } => {
                 self.check_undecided()?;
-                self.alerts.count(at, *delivered);
                 Ok((self, Vec::new()))
             }
             DisputeEvent::PrecedentDropped { .. } => {

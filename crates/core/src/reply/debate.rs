@@ -98,7 +98,7 @@ pub fn read_signed_defenses(
 /// Reads one statement; nothing when it cannot be counted.
 type ReadOne<'r, T> = dyn FnMut(&mut Fields<'_>) -> Option<(String, T)> + 'r;
 
-fn read<T: PartialEq>(
+pub(super) fn read<T: PartialEq>(
     text: &str,
     structured: Option<&Value>,
     nonce: &str,

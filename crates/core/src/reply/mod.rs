@@ -8,12 +8,13 @@ mod fields;
 mod find;
 mod json;
 mod linter;
+mod responses;
 mod rounds;
-mod rule;
 mod sarif;
 mod signed;
 mod strict;
 mod tags;
+mod verify;
 mod weigh;
 
 use std::fmt;
@@ -25,10 +26,11 @@ pub use debate::{Statements, read_signed_defenses, read_signed_examinations};
 pub use find::{Author, Findings, findings_in_value, read_findings};
 pub use json::{ExtractError, extract_json};
 pub use linter::{read_tool_output, tool_of};
+pub use responses::{AskedFinding, read_signed_responses};
 pub use rounds::{Message, Messages, Signal, read_messages};
-pub use rule::{JudgeAnswer, read_signed_ruling};
 pub use signed::read_signed_findings;
 pub(crate) use strict::Strict;
+pub use verify::{Check, read_signed_checks};
 pub use weigh::{Side, Weighing, read_signed_weighing};
 
 /// Something in an answer that could not be used as it stands.

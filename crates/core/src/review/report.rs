@@ -10,6 +10,7 @@ use crate::consensus::{AdvisoryOutcome, Agreement, Statistics, TraceLine, Verdic
 use crate::finding::{Category, Grounding, Label, Location};
 use crate::ids::CaseId;
 use crate::money::{Cost, Usage};
+use crate::review::arbitration::Arbitration;
 use crate::review::coverage::Coverage;
 use crate::review::gate::{Gate, Obligation};
 use crate::scale::{Confidence, Severity};
@@ -40,6 +41,9 @@ pub struct ReviewReport {
     pub reviewers: Vec<ReviewerSummary>,
     /// Every finding with its verdict: accepted, disputed, rejected; the worst first in each.
     pub findings: Vec<ReviewedFinding>,
+    /// What came of putting the findings to a coder, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arbitration: Option<Arbitration>,
     /// Findings of earlier reviews that this one found to be fixed.
     pub fixed: Vec<FixedFinding>,
     /// What was seen and what was not.

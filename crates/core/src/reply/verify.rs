@@ -1,0 +1,105 @@
+//! A reviewer's word on whether its findings were fixed, under contract.
+
+use serde_json::Value;
+
+use super::Statements;
+use super::debate::read;
+use crate::scale::UnknownWord;
+use crate::text::truncate_chars;
+
+/// Longest reason, in characters.
+const LONGEST_REASON: usize = 20_000;
+
+/// What a reviewer says about one finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// The neutral name of the finding.
+    pub finding_id: String,
+    /// Whether the problem is gone.
+    pub fixed: bool,
+    /// What the code shows.
+    pub reason: String,
+}
+
+/// Reads the answer to a question that carried `nonce` and was about `asked`.
+///
+/// A finding without a word on it was not checked.
+#[must_use]
+pub fn read_signed_checks(
+    text: &str,
+    structured: Option<&Value>,
+    nonce: &str,
+    asked: &[String],
+) -> Statements<Check> {
+    read(text, structured, nonce, asked, "checks", |fields| {
+        let finding_id = fields.text(&["finding_id", "id"]);
+        let word = fields.text(&["state"]);
+        let fixed = match word.as_str() {
+            "fixed" => true,
+            "not_fixed" => false,
+            other => {
+                let unknown = UnknownWord::new("state", other, "fixed, not_fixed");
+                fields.report(fields.path("state"), &unknown.to_string());
+                return None;
+            }
+        };
+        let reason = fields.text(&["reason"]);
+        if reason.is_empty() {
+            fields.report(fields.path("reason"), "it says no reason");
+            return None;
+        }
+        let check = Check {
+            finding_id: finding_id.clone(),
+            fixed,
+            reason: truncate_chars(&reason, LONGEST_REASON).into_owned(),
+        };
+        Some((finding_id, check))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn say(checks: &str) -> String {
+        let text = format!(r#"{{"nonce": "n-7", "checks": [{checks}], "end": "n-7"}}"#);
+        let read = read_signed_checks(&text, None, "n-7", &["F1".to_owned()]);
+        let said = read.statements.iter();
+        let said = said.map(|one| format!("{} fixed={}", one.finding_id, one.fixed));
+        let problems = read.problems.iter().map(|problem| format!("! {problem}"));
+        said.chain(problems).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn only_the_exact_words_with_a_reason_count() {
+        for (checks, expected) in [
+            (
+                r#"{"finding_id": "F1", "state": "fixed", "reason": "a.rs:3"}"#,
+                "F1 fixed=true",
+            ),
+            (
+                r#"{"finding_id": "F1", "state": "not_fixed", "reason": "a.rs:3"}"#,
+                "F1 fixed=false",
+            ),
+            (
+                r#"{"finding_id": "F1", "state": "fixed", "reason": " "}"#,
+                "! checks[0].reason: it says no reason",
+            ),
+            (
+                r#"{"finding_id": "F1", "state": "FIXED", "reason": "x"}"#,
+                "! checks[0].state: \"FIXED\" is no state; known are fixed, not_fixed",
+            ),
+            (
+                r#"{"finding_id": "F1", "state": "fixed", "reason": "x"},
+                   {"finding_id": "F1", "state": "not_fixed", "reason": "x"}"#,
+                "! checks[1]: F1 is answered twice and differently; neither is counted",
+            ),
+            (
+                r#"{"finding_id": "F2", "state": "fixed", "reason": "x"}"#,
+                "! checks[0]: \"F2\" is not among the findings asked about",
+            ),
+        ] {
+            assert_eq!(say(checks), expected, "{checks}");
+        }
+    }
+}
