@@ -103,6 +103,7 @@ impl Engine {
             redactor: parts.redactor,
             disputes: parts.disputes,
             stop: CancellationToken::new(),
+            human: None,
         })
     }
 

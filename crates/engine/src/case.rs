@@ -123,6 +123,9 @@ pub enum CaseError {
     /// A dispute does not take what was asked.
     #[error(transparent)]
     Dispute(#[from] tribunal_core::dispute::Refusal),
+    /// Nobody is configured to carry findings out.
+    #[error("no coder is configured")]
+    NoCoder,
     /// The request cannot be carried out as it stands.
     #[error("{0}")]
     Request(String),

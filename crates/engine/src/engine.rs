@@ -19,6 +19,7 @@ use crate::call::Seat;
 use crate::case::{Case, CaseError, LazyHolder};
 use crate::dispute::DisputeConduct;
 use crate::files::LedgerDir;
+use crate::human::Human;
 use crate::ledger::Ledger;
 use crate::review::Reviewed;
 
@@ -33,6 +34,8 @@ pub struct Engine {
     pub(crate) redactor: Redactor,
     pub(crate) disputes: DisputeConduct,
     pub(crate) stop: CancellationToken,
+    /// Whom to ask what only a person can decide; nobody without a terminal.
+    pub(crate) human: Option<Arc<dyn Human>>,
 }
 
 /// What came of going on with a case.
@@ -65,6 +68,13 @@ impl Engine {
     #[must_use]
     pub fn stop_token(&self) -> &CancellationToken {
         &self.stop
+    }
+
+    /// Lets the engine ask this person.
+    #[must_use]
+    pub fn with_human(mut self, human: Arc<dyn Human>) -> Self {
+        self.human = Some(human);
+        self
     }
 
     /// Goes on with a case that was interrupted, parked, or ended without all of its answers.

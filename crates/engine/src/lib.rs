@@ -16,6 +16,7 @@ pub mod doctor;
 mod engine;
 pub mod export;
 pub mod files;
+pub mod human;
 pub mod ledger;
 pub mod replay;
 pub mod review;

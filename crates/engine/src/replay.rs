@@ -24,7 +24,7 @@ use crate::config::Synchronous;
 use crate::dispute::DisputeConduct;
 use crate::export::{Exported, ExportedRun};
 use crate::files::LedgerDir;
-use crate::review::{ADVISORY_STEP, Advice, Reviewed};
+use crate::review::{ADVISORY_STEP, Advice, RecordedArbitration, Reviewed};
 
 /// A temporary ledger and the recorded agents, ready to play a case again.
 pub struct Stage {
@@ -99,7 +99,11 @@ impl Stage {
             CaseKind::Review => {
                 let clone = self.recorded_in.clone_of_repository();
                 let advice = self.advice();
-                let reviewed = self.engine.replay_review(record, clone, advice).await?;
+                let arbitration = RecordedArbitration::of(&self.exported.events);
+                let replay = self
+                    .engine
+                    .replay_review(record, clone, advice, arbitration);
+                let reviewed = replay.await?;
                 self.compare_review(&reviewed)?
             }
             // Where they stand is decided by their events alone, without a question to anybody.
@@ -137,7 +141,7 @@ impl Stage {
             });
         };
         let (then, now) = (essence(then), essence(now));
-        let fields = ["gate", "findings", "coverage", "statistics"];
+        let fields = ["gate", "findings", "arbitration", "coverage", "statistics"];
         let differs = |field: &&str| then.get(*field) != now.get(*field);
         let differing = fields.into_iter().filter(differs);
         Ok(differing
@@ -181,6 +185,7 @@ fn essence(report: &ReviewReport) -> serde_json::Value {
     serde_json::json!({
         "gate": report.gate,
         "findings": findings,
+        "arbitration": report.arbitration,
         "coverage": report.coverage,
         "statistics": report.statistics,
     })

@@ -283,7 +283,12 @@ fn check_ranges(settings: &Settings, places: Places<'_>) -> Result<(), ConfigErr
     for (key, span) in spans {
         check_not_zero(Some(span), &["limits", key], places)?;
     }
-    let ranges: [(&[&str], u32, u32); 5] = [
+    let ranges: [(&[&str], u32, u32); 6] = [
+        (
+            &["review", "arbitration", "rounds"],
+            settings.review.arbitration.rounds,
+            9,
+        ),
         (
             &["review", "judge", "panel"],
             settings.review.judge.panel,

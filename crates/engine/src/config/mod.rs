@@ -6,6 +6,7 @@
 //! and the reference are made from their doc comments, and `defaults.yml` is checked against them.
 
 mod agent;
+mod arbitration;
 mod check;
 mod command;
 mod de;
@@ -35,6 +36,7 @@ pub use agent::{
     AgentBudget, AgentLimits, AgentSettings, LoginChoice, PriceSettings, Provider, Reach,
 };
 
+pub use arbitration::ArbitrationSettings;
 pub use command::CommandLine;
 pub use disputes::{DisputeSettings, OnMajor, PrecedentSettings, StaleAlert};
 pub use edit::{Change, Editor, Target};

@@ -13,6 +13,7 @@ use tribunal_core::review::coverage::Omission;
 use tribunal_core::review::gate::Obligation;
 
 use super::agent::{AgentSettings, Provider};
+use super::arbitration::ArbitrationSettings;
 use super::command::{one_or_many, one_or_many_schema};
 use super::disputes::{DisputeSettings, PrecedentSettings};
 use super::values::{Size, Span, Temperature, Usd};
@@ -115,6 +116,8 @@ pub struct ReviewSettings {
     pub opinions: OpinionSettings,
     /// Labels of the problems a reviewer found.
     pub issues: IssueSettings,
+    /// How findings are put to a coder, with `--arbitrate`.
+    pub arbitration: ArbitrationSettings,
     /// What happens when the coder objects to a mandatory finding.
     pub on_dispute: OnDispute,
     /// The judge who rules on such an objection.
@@ -135,6 +138,7 @@ impl Default for ReviewSettings {
             max_files: 5_000,
             opinions: OpinionSettings::default(),
             issues: IssueSettings::default(),
+            arbitration: ArbitrationSettings::default(),
             on_dispute: OnDispute::default(),
             judge: JudgeSettings::default(),
         }

@@ -3,8 +3,10 @@
 use tribunal_core::consensus::{Input, Reviewer, Verdict, settle};
 use tribunal_core::event::EventKind;
 use tribunal_core::finding::Finding;
+use tribunal_core::review::history::TrackedFinding;
 use tribunal_core::review::report::{ReviewReport, ReviewerState};
 
+use super::arbitrate::Bench;
 use super::ask::Asking;
 use super::debate::Floor;
 use super::hear::Heard;
@@ -12,7 +14,7 @@ use super::panel::Member;
 use super::{ReviewRequest, count, ground, policy_of, read_change, receipt, report};
 use crate::Engine;
 use crate::case::{Case, CaseError};
-use crate::change::Repository;
+use crate::change::{Change, Repository};
 
 impl Engine {
     /// Hears everybody, settles, decides, and stores the report.
@@ -38,14 +40,42 @@ impl Engine {
             case,
             directory: &directory,
         };
-        let heard = self.hear_all(asking, request, &change).await?;
-        let ground = ground::Ground::new(&change);
+        let (mut report, mut tracked) = self.examine(asking, repository, request, &change).await?;
+        if let Some(wish) = &request.arbitration {
+            let bench = Bench {
+                asking,
+                repository,
+                request,
+                wish,
+                tracked: &tracked,
+            };
+            tracked = bench.arbitrate(&mut report).await?;
+        }
+        self.note_settled(case, &report).await?;
+        if !tracked.is_empty() {
+            case.note(EventKind::FindingsTracked { findings: tracked })
+                .await;
+        }
+        Ok(report)
+    }
+
+    /// Hears the panel about a change and settles what it says.
+    pub(super) async fn examine(
+        &self,
+        asking: Asking<'_>,
+        repository: &Repository,
+        request: &ReviewRequest,
+        change: &Change,
+    ) -> Result<(ReviewReport, Vec<TrackedFinding>), CaseError> {
+        let case = asking.case;
+        let heard = self.hear_all(asking, request, change).await?;
+        let ground = ground::Ground::new(change);
         let (mut input, mut doubts) = collect(&heard, &ground);
         let policy = policy_of(request)?;
         let floor = Floor {
             asking,
             request,
-            change: &change,
+            change,
             policy: &policy,
         };
         let debated = floor.debate(&heard, &mut input, &ground, &mut doubts);
@@ -61,8 +91,8 @@ impl Engine {
         let parts = report::Parts {
             case: case.id(),
             request,
-            change: &change,
-            coverage: receipt::coverage(&change, request, &heard),
+            change,
+            coverage: receipt::coverage(change, request, &heard),
             heard: &heard,
             settlement: &settlement,
             doubts: &doubts,
@@ -72,13 +102,7 @@ impl Engine {
             runs: &runs,
             ground: &ground,
         };
-        let (report, tracked) = parts.assemble();
-        self.note_settled(case, &report).await?;
-        if !tracked.is_empty() {
-            case.note(EventKind::FindingsTracked { findings: tracked })
-                .await;
-        }
-        Ok(report)
+        Ok(parts.assemble())
     }
 
     /// Stores the report; the event that names it goes to the ledger with the end of the case.

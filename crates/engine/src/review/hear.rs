@@ -89,7 +89,9 @@ impl Hearing<'_> {
         let mut heard = Heard::nothing_yet(member);
         let mut waiting = FuturesUnordered::new();
         for (index, part) in self.parts.iter().enumerate() {
-            let key = format!("review {} {}/{}", member.name, index + 1, self.parts.len());
+            let phase = &self.request.phase;
+            let (name, parts) = (&member.name, self.parts.len());
+            let key = format!("{phase}review {name} {}/{parts}", index + 1);
             waiting.push(async move {
                 let answers = self.part(member, key, index + 1, part.clone(), 0).await;
                 (index, answers)

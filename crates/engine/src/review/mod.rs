@@ -4,6 +4,7 @@
 //! of the recorded request: a resumed or replayed review comes to the same end.
 
 mod advise;
+mod arbitrate;
 mod ask;
 mod builtin;
 mod conduct;
@@ -34,8 +35,12 @@ use crate::Engine;
 use crate::case::{Case, CaseError};
 use crate::change::{self, Change, ChangeError, ChangeLimits, ChangeRequest, Pinned, Repository};
 use crate::config::{Rounds, Settings};
+use crate::worktree::remove_tree;
 use advise::Shelf;
 pub(crate) use advise::{Advice, STEP as ADVISORY_STEP};
+use arbitrate::ArbitrationRequest;
+pub(crate) use arbitrate::RecordedArbitration;
+pub use arbitrate::{ArbitrationWish, OfferWish};
 use debate::JudgeSeat;
 pub use panel::Member;
 
@@ -60,6 +65,8 @@ pub struct ReviewWish {
     pub fail_on: Option<Severity>,
     /// Count only findings that were not there before the change.
     pub new_only: bool,
+    /// Put what is found to a coder and see it through.
+    pub arbitrate: Option<ArbitrationWish>,
 }
 
 /// A review as the ledger keeps it: all that decides its outcome, besides the answers.
@@ -91,6 +98,12 @@ pub(crate) struct ReviewRequest {
     may_skip: Vec<Omission>,
     fail_on: Option<Severity>,
     new_only: bool,
+    /// What is put to a coder, and how; nothing when findings are only reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    arbitration: Option<ArbitrationRequest>,
+    /// Stands before the keys of questions about a coder's work; empty for the review itself.
+    #[serde(skip)]
+    phase: String,
 }
 
 /// What came of a review.
@@ -116,7 +129,13 @@ impl Engine {
         let repository = self.repository(&wish.directory)?;
         let pinned = pin(&repository, settings, &wish).await?;
         let policy = settings.review.policy.as_str();
+        let arbitration = match &wish.arbitrate {
+            Some(wish) => Some(ArbitrationRequest::of(self, settings, wish).await?),
+            None => None,
+        };
         let request = ReviewRequest {
+            arbitration,
+            phase: String::new(),
             rules: self.project_rules(repository.root())?,
             directory: wish.directory,
             seed: format!("{:016x}{:016x}", crate::random_bits(), crate::random_bits()),
@@ -155,8 +174,12 @@ impl Engine {
         record: &CaseRecord,
         clone_dir: PathBuf,
         advice: Option<Advice>,
+        arbitration: RecordedArbitration,
     ) -> Result<Reviewed, CaseError> {
         let mut request = read_request(record.request.clone())?;
+        if let Some(request) = &mut request.arbitration {
+            request.recorded = Some(arbitration);
+        }
         request.advisories = Some(Shelf::Recorded(advice));
         let repository = Repository::open(&request.directory, clone_dir)?;
         let (title, json) = (record.title.clone(), record.request.clone());
@@ -175,6 +198,11 @@ impl Engine {
         self.dir
             .clear_workplace(&id)
             .map_err(CaseError::file("remove the checkout"))?;
+        if done.is_ok() {
+            // A case that waits keeps what its coder has written; one that ended needs nothing.
+            remove_tree(&self.dir.worktrees(&id))
+                .map_err(CaseError::file("remove the coder's files"))?;
+        }
         match done {
             Ok(report) => {
                 let outcome = outcome_of(&report);

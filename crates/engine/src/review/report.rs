@@ -110,6 +110,7 @@ impl Parts<'_> {
             policy: self.request.policy.clone(),
             reviewers,
             findings,
+            arbitration: None,
             fixed: tracked.iter().filter_map(fixed).collect(),
             statistics: self.settlement.report().debate_statistics,
             usage,
@@ -130,16 +131,7 @@ impl Parts<'_> {
                 counts: finding.counts,
             })
             .collect();
-        let missing: Vec<String> = reviewers
-            .iter()
-            .filter_map(|one| match &one.state {
-                ReviewerState::Missing { why, .. } => Some(format!(
-                    "{} did not give a complete answer: {why}",
-                    one.name
-                )),
-                ReviewerState::Answered | ReviewerState::Idle => None,
-            })
-            .collect();
+        let missing = missing(reviewers);
         gate::decide(&Evidence {
             findings: &gated,
             coverage: &self.coverage,
@@ -362,8 +354,20 @@ impl Parts<'_> {
     }
 }
 
+/// Returns who gave no complete answer, one sentence each.
+pub(super) fn missing(reviewers: &[ReviewerSummary]) -> Vec<String> {
+    let missing = reviewers.iter().filter_map(|one| match &one.state {
+        ReviewerState::Missing { why, .. } => Some(format!(
+            "{} did not give a complete answer: {why}",
+            one.name
+        )),
+        ReviewerState::Answered | ReviewerState::Idle => None,
+    });
+    missing.collect()
+}
+
 /// Returns what runs used and cost; unknown as soon as one of them is.
-fn total<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> (Usage, Cost) {
+pub(super) fn total<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> (Usage, Cost) {
     let mut usage = Usage::default();
     let mut cost = Cost::Known(MicroUsd(0));
     for run in runs {

@@ -220,7 +220,10 @@ impl Engine {
             .dir
             .make_workplace(case.id())
             .map_err(CaseError::file("make a directory for the agents"))?
-            .join("checkout");
+            .join(match request.phase.as_str() {
+                "" => "checkout".to_owned(),
+                phase => format!("checkout {}", phase.trim_end_matches([':', ' '])),
+            });
         let (repository, pinned, into) =
             (repository.clone(), request.pinned.clone(), target.clone());
         if !target.is_dir() {
@@ -253,6 +256,6 @@ impl Engine {
     }
 }
 
-fn parse_rules(texts: &[String]) -> Result<RuleSet, CaseError> {
+pub(super) fn parse_rules(texts: &[String]) -> Result<RuleSet, CaseError> {
     load_user_rules(&texts.join("\n---\n")).map_err(|error| CaseError::Request(error.to_string()))
 }

@@ -42,6 +42,26 @@ pub fn is_applied(repo: &Repository, start: &str, commit: &str) -> Result<bool, 
     Ok(edits.iter().all(|edit| is_at(&edit.target) == edit.after))
 }
 
+/// Returns the files of the user that are neither as in the first commit nor as in the second.
+///
+/// # Errors
+///
+/// An object is missing, or the repository has no files.
+pub fn in_the_way(
+    repo: &Repository,
+    start: &str,
+    commit: &str,
+) -> Result<Vec<String>, ChangeError> {
+    let root = repo.work_tree()?;
+    let unfit = |edit: &Edit| {
+        let now = is_at(&edit.target);
+        (now != edit.before && now != edit.after) || leads_through_link(root, &edit.target)
+    };
+    let edits = edits(repo, start, commit)?;
+    let unfit = edits.into_iter().filter(unfit);
+    Ok(unfit.map(|edit| edit.shown).collect())
+}
+
 /// Brings the user's files from one commit to another, touching only those that differ.
 ///
 /// Each must be, byte for byte, as it was in the first commit, or already as in the second; else
@@ -52,21 +72,11 @@ pub fn is_applied(repo: &Repository, start: &str, commit: &str) -> Result<bool, 
 ///
 /// Files differ, or cannot be written.
 pub fn apply(repo: &Repository, start: &str, commit: &str) -> Result<(), ChangeError> {
-    let edits = edits(repo, start, commit)?;
-    let root = repo.work_tree()?;
-    let unfit = |edit: &&Edit| {
-        let now = is_at(&edit.target);
-        (now != edit.before && now != edit.after) || leads_through_link(root, &edit.target)
-    };
-    let paths: Vec<String> = edits
-        .iter()
-        .filter(unfit)
-        .map(|edit| edit.shown.clone())
-        .collect();
+    let paths = in_the_way(repo, start, commit)?;
     if !paths.is_empty() {
         return Err(ChangeError::FilesDiffer { paths });
     }
-    let edits: Vec<Edit> = edits
+    let edits: Vec<Edit> = edits(repo, start, commit)?
         .into_iter()
         .filter(|edit| is_at(&edit.target) != edit.after)
         .collect();

@@ -25,9 +25,9 @@ use crate::change::own::ObjectFormat;
 use crate::change::{AgentFiles, ChangeError, Pinned, Repository};
 use crate::files::{Durability, create_private_dir, write_private};
 
-pub use apply::{apply, is_applied};
+pub use apply::{apply, in_the_way, is_applied};
 pub use collect::{Collected, TouchedFile};
-pub use publish::{branch_commit, patch, publish};
+pub use publish::{branch_commit, file_at, patch, publish, touched};
 pub use remove::remove_tree;
 
 /// How long making a place or storing its files may take.

@@ -113,3 +113,34 @@ fn hand_over(repo: &Repository, commit: &str) -> Result<(), ChangeError> {
     call.args(["unpack-objects", "-q"]).input(pack).output()?;
     Ok(())
 }
+
+/// Returns the paths that differ between two commits.
+///
+/// # Errors
+///
+/// An object is missing.
+pub fn touched(repo: &Repository, start: &str, commit: &str) -> Result<Vec<String>, ChangeError> {
+    let entries = crate::change::listing::compare(repo, start, commit, &[])?;
+    let paths = entries.iter();
+    Ok(paths
+        .map(|entry| String::from_utf8_lossy(&entry.path).into_owned())
+        .collect())
+}
+
+/// Returns a file of a commit; nothing when it has no such file.
+///
+/// # Errors
+///
+/// Git cannot be run.
+pub fn file_at(
+    repo: &Repository,
+    commit: &str,
+    path: &str,
+) -> Result<Option<Vec<u8>>, ChangeError> {
+    let call = repo.call().args(["cat-file", "blob"]);
+    match call.args([format!("{commit}:{path}")]).output() {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(ChangeError::GitFailed { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

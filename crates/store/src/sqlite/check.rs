@@ -193,7 +193,8 @@ fn invariant_of(kind: &EventKind) -> &'static str {
         | EventKind::CaseClosed { .. } => "I4",
         EventKind::StepStarted { .. } | EventKind::StepFinished { .. } => "P3",
         EventKind::EffectIntended { .. } | EventKind::EffectDone { .. } => "I6",
-        EventKind::Task(_)
+        EventKind::Arbitration(_)
+        | EventKind::Task(_)
         | EventKind::ProviderParked { .. }
         | EventKind::ProviderFreed { .. }
         | EventKind::ReviewOpened { .. }

@@ -58,7 +58,8 @@ pub(super) fn add(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
         EventKind::FindingsTracked { .. } => findings::apply(batch, event),
         EventKind::Task(_) => tasks::apply(batch, event),
         EventKind::Dispute(dispute) => disputes::apply(batch, event, dispute),
-        EventKind::RunRetried { .. }
+        EventKind::Arbitration(_)
+        | EventKind::RunRetried { .. }
         | EventKind::ReviewOpened { .. }
         | EventKind::ReviewerHeard { .. }
         | EventKind::ReviewerMissed { .. }

@@ -1,0 +1,380 @@
+//! Disputes of a review: opened once, put to whoever is to rule, and their rulings taken up.
+
+use tribunal_core::case::Pause;
+use tribunal_core::consensus::Verdict;
+use tribunal_core::dispute::{
+    Dispute, DisputeState, Gravity, Grounds, Objection, Origin, Position, Recourse, Refusal,
+    Subject,
+};
+use tribunal_core::event::ArbitrationEvent;
+use tribunal_core::finding::Category;
+use tribunal_core::ids::StepKey;
+use tribunal_core::review::arbitration::{DisputeSummary, FindingState};
+use tribunal_core::review::docket::{Docket, Item};
+use tribunal_core::review::history::TrackedFinding;
+use tribunal_core::review::report::Standing;
+use tribunal_core::review::response::Answer;
+
+use super::super::excerpt::Excerpts;
+use super::{Bench, CoderSeat};
+use crate::case::{CaseError, Then};
+use crate::dispute::{Chooser, NewDispute, Overrule};
+use crate::human::Interrupted;
+
+/// Shown for a side that brought nothing forward.
+const NO_WORDS: &str = "No reason was given.";
+
+impl Bench<'_> {
+    /// Sees to everything that is contested: a ruling, or the note that one is awaited.
+    ///
+    /// `commit` is the code that the parties looked at.
+    pub(super) async fn contest_all(
+        &self,
+        docket: &mut Docket,
+        coder: &CoderSeat,
+        commit: &str,
+    ) -> Result<(), CaseError> {
+        for index in docket.standing(FindingState::Contested) {
+            let item = &docket.items()[index];
+            let origin = match item.objection() {
+                Some(_) => Origin::Objection,
+                None => Origin::SplitReview,
+            };
+            let summary = self.contest(item, origin, coder, commit).await?;
+            docket.rule(index, summary);
+        }
+        Ok(())
+    }
+
+    /// Puts on record what did not converge. Nobody is asked: there is no further round.
+    pub(super) async fn record_deadlocks(
+        &self,
+        docket: &mut Docket,
+        coder: &CoderSeat,
+        commit: &str,
+    ) -> Result<(), CaseError> {
+        for index in docket.deadlocked() {
+            let item = &docket.items()[index];
+            let opened = self.open(item, Origin::Deadlock, coder, commit).await?;
+            let Ok(dispute) = opened else {
+                // A ruling stands already; nothing weakens it.
+                continue;
+            };
+            docket.rule(index, dispute);
+        }
+        Ok(())
+    }
+
+    /// Opens the dispute about a finding and sees it to a ruling, if one can be had now.
+    async fn contest(
+        &self,
+        item: &Item,
+        origin: Origin,
+        coder: &CoderSeat,
+        commit: &str,
+    ) -> Result<DisputeSummary, CaseError> {
+        let key = step_key(item, origin);
+        let step = StepKey::new(&key).map_err(|error| CaseError::Request(error.to_string()))?;
+        let mut waiting = None;
+        let work = async {
+            let summary = match self.open(item, origin, coder, commit).await? {
+                Ok(summary) if self.wish.recorded.is_some() => match self.recorded(&key) {
+                    Some(recorded) => recorded,
+                    None => summary,
+                },
+                Ok(summary) => self.see_ruled(summary).await?,
+                Err(locked) => locked,
+            };
+            tribunal_store::crashpoint!("arbitrate.ruled");
+            if summary.decision.is_some() {
+                return Ok(Some(summary));
+            }
+            waiting = Some(summary);
+            Ok(None)
+        };
+        let case = self.asking.case;
+        let ruled = case.step_if_answered(&step, Then::GoOn, work).await?;
+        let summary = ruled.or(waiting);
+        let summary = summary.ok_or_else(|| CaseError::Request("no dispute was opened".into()))?;
+        self.note(ArbitrationEvent::ContestSettled {
+            finding: item.record.id.clone(),
+            dispute: summary.id.clone(),
+            decision: summary.decision.clone(),
+            reason: summary.reason.clone(),
+        })
+        .await;
+        Ok(summary)
+    }
+
+    /// Opens the dispute, or returns the ruling by which the finding is locked.
+    async fn open(
+        &self,
+        item: &Item,
+        origin: Origin,
+        coder: &CoderSeat,
+        commit: &str,
+    ) -> Result<Result<DisputeSummary, DisputeSummary>, CaseError> {
+        let summary = if let Some(recorded) = &self.wish.recorded {
+            DisputeSummary {
+                id: recorded.dispute(&item.record.id, origin.as_str()),
+                origin,
+                decision: None,
+                reason: waits(&DisputeState::Open),
+                by: String::new(),
+            }
+        } else {
+            let new = self.new_dispute(item, origin, coder, commit).await?;
+            match self.engine().open_dispute(new).await {
+                Ok(dispute) => summary_of(&dispute),
+                Err(CaseError::Dispute(Refusal::Locked { by })) => {
+                    let before = self.engine().dispute(by.as_str()).await?;
+                    return Ok(Err(summary_of(&before)));
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        tribunal_store::crashpoint!("arbitrate.dispute.opened");
+        self.note(ArbitrationEvent::FindingContested {
+            finding: item.record.id.clone(),
+            title: item.record.title.clone(),
+            dispute: summary.id.clone(),
+            origin,
+        })
+        .await;
+        Ok(Ok(summary))
+    }
+
+    /// Asks for a ruling: whoever the person or the config chooses.
+    async fn see_ruled(&self, opened: DisputeSummary) -> Result<DisputeSummary, CaseError> {
+        let engine = self.engine();
+        let mut dispute = engine.dispute(&opened.id).await?;
+        if dispute.ruling().is_none() {
+            // The person may take a while; what happened so far is on record before.
+            self.asking.case.record([]).await?;
+            dispute = match dispute.state {
+                DisputeState::BeforeJudge => self.before_judge(dispute).await?,
+                _ => self.choose(dispute).await?,
+            };
+        }
+        Ok(summary_of(&dispute))
+    }
+
+    async fn choose(&self, dispute: Dispute) -> Result<Dispute, CaseError> {
+        let engine = self.engine();
+        let human = engine.human.as_deref().filter(|_| self.wish.prompt_user);
+        let (recourse, by) = match human {
+            Some(human) => {
+                let has_judge = self.wish.has_judge;
+                let asked = human.choose_recourse(&dispute, has_judge, self.wish.recourse);
+                (asked.await.map_err(interrupted)?, Chooser::Human)
+            }
+            None => (self.wish.recourse, Chooser::Config),
+        };
+        match recourse {
+            Recourse::Judge if self.wish.has_judge => {
+                let dispute = engine.choose_recourse(&dispute.id, recourse, by).await?;
+                self.before_judge(dispute).await
+            }
+            Recourse::Discard => engine.choose_recourse(&dispute.id, recourse, by).await,
+            // Without a judge, a person has to rule.
+            Recourse::Judge | Recourse::Human => {
+                let dispute = match dispute.recourse {
+                    Some(Recourse::Human) => dispute,
+                    _ => {
+                        engine
+                            .choose_recourse(&dispute.id, Recourse::Human, by)
+                            .await?
+                    }
+                };
+                self.ask_person(dispute).await
+            }
+        }
+    }
+
+    /// Lets the judge rule; what it escalates goes to the person, if there is one.
+    async fn before_judge(&self, dispute: Dispute) -> Result<Dispute, CaseError> {
+        Ok(dispute)
+    }
+
+    async fn ask_person(&self, dispute: Dispute) -> Result<Dispute, CaseError> {
+        let human = self.engine().human.as_deref();
+        let Some(human) = human.filter(|_| self.wish.prompt_user) else {
+            return Ok(dispute);
+        };
+        let (decision, notes) = human.rule(&dispute).await.map_err(interrupted)?;
+        let engine = self.engine();
+        let ruled = engine.rule_by_human(&dispute.id, decision, &notes, Overrule::No);
+        ruled.await
+    }
+
+    async fn new_dispute(
+        &self,
+        item: &Item,
+        origin: Origin,
+        coder: &CoderSeat,
+        commit: &str,
+    ) -> Result<NewDispute, CaseError> {
+        let change = self.change_at(commit).await?;
+        let mut excerpts = Excerpts::new(&change);
+        excerpts.add(&item.finding.location);
+        let objection = item.objection();
+        let evidence = match objection.map(|(_, response)| &response.answer) {
+            Some(Answer::Objected { evidence, .. }) => evidence.clone(),
+            Some(Answer::Implemented | Answer::Discarded) | None => Vec::new(),
+        };
+        let files = match item.record.location.file.as_str() {
+            "" => Vec::new(),
+            file => vec![file.to_owned()],
+        };
+        Ok(NewDispute {
+            key: format!("review {} {}", self.case_id(), step_key(item, origin)),
+            subject: Subject::Finding {
+                review: self.case_id().clone(),
+                finding: Box::new(self.tracked(item)),
+            },
+            origin,
+            gravity: Gravity::Major,
+            grounds: grounds(item, objection.map(|(objection, _)| objection)),
+            objection: objection.map(|(objection, _)| objection.clone()),
+            coder: Some(coders_side(item, origin, coder)),
+            reviewer: Some(reviewers_side(item)),
+            evidence,
+            files,
+            material: Some(excerpts.render()).filter(|code| !code.is_empty()),
+            notes: String::new(),
+        })
+    }
+
+    /// Returns the finding as it is followed over several reviews.
+    fn tracked(&self, item: &Item) -> TrackedFinding {
+        let same = |one: &&TrackedFinding| one.fingerprint == item.record.fingerprint;
+        let known = self.tracked.iter().find(same).cloned();
+        known.unwrap_or_else(|| TrackedFinding {
+            fingerprint: item.record.fingerprint.clone(),
+            location: item.record.location.clone(),
+            category: item.record.category,
+            severity: item.record.severity,
+            title: item.record.title.clone(),
+            code: String::new(),
+            standing: Standing::New,
+        })
+    }
+
+    fn recorded(&self, key: &str) -> Option<DisputeSummary> {
+        self.wish.recorded.as_ref()?.step(key)
+    }
+}
+
+fn interrupted(_: Interrupted) -> CaseError {
+    CaseError::Parked {
+        why: Pause::Interrupted,
+        until: None,
+    }
+}
+
+fn step_key(item: &Item, origin: Origin) -> String {
+    // A finding that was raised again after a ruling is another matter.
+    let number = item.record.disputes.len();
+    format!("ruling {} {origin} {number}", item.record.fingerprint)
+}
+
+/// Returns what the reviewers who raised a finding say.
+fn reviewers_side(item: &Item) -> Position {
+    let finding = &item.finding;
+    let lead = finding.voices.first();
+    let mut text = finding.title.clone();
+    if finding.description != finding.title {
+        text = format!("{text}\n{}", finding.description);
+    }
+    for (word, more) in [
+        ("Trigger", &finding.trigger),
+        ("Suggestion", &finding.suggestion),
+    ] {
+        if !more.is_empty() {
+            text = format!("{text}\n{word}: {more}");
+        }
+    }
+    Position {
+        author: lead.map_or_else(|| "panel".to_owned(), |voice| voice.reviewer.clone()),
+        model: None,
+        family: lead.map(|voice| voice.family.clone()),
+        text,
+    }
+}
+
+/// Returns what the other side says: the coder, or those of the panel who think otherwise.
+fn coders_side(item: &Item, origin: Origin, coder: &CoderSeat) -> Position {
+    if item.finding.verdict == Verdict::Disputed && origin == Origin::SplitReview {
+        let dissent = item.finding.dissent.iter();
+        let said: Vec<String> = dissent
+            .map(|one| format!("{}: {}", one.reviewer, one.says))
+            .collect();
+        let said = match said.is_empty() {
+            true => item.finding.reasons.join("\n"),
+            false => said.join("\n"),
+        };
+        return Position {
+            author: "panel".to_owned(),
+            model: None,
+            family: None,
+            text: or_no_words(said),
+        };
+    }
+    let last = item.record.responses.last();
+    let last = last.and_then(|last| last.response.as_ref());
+    let text = last.map_or_else(String::new, |last| last.justification.clone());
+    let text = match (origin, item.unsettled.as_str()) {
+        (Origin::Deadlock, "") => format!("{}\n{text}", item.record.state.phrase()),
+        (Origin::Deadlock, why) => format!("{}\n{why}\n{text}", item.record.state.phrase()),
+        _ => text,
+    };
+    Position {
+        author: coder.name.to_string(),
+        model: coder.model.clone(),
+        family: Some(coder.family.clone()),
+        text: or_no_words(text),
+    }
+}
+
+fn or_no_words(text: String) -> String {
+    match text.trim() {
+        "" => NO_WORDS.to_owned(),
+        _ => text,
+    }
+}
+
+fn grounds(item: &Item, objection: Option<&Objection>) -> Grounds {
+    match (item.record.category, objection) {
+        (Category::Security, _) => Grounds::SecurityConcern,
+        (_, Some(Objection::ConflictsWithRequirement)) => Grounds::SpecificationAmbiguity,
+        (Category::Architecture, _) => Grounds::ArchitectureDisagreement,
+        (
+            Category::Bug | Category::Performance | Category::TestCoverage | Category::Other,
+            Some(
+                Objection::FactualError
+                | Objection::BreaksFunctionality
+                | Objection::MisunderstoodContext
+                | Objection::Invalid { .. },
+            )
+            | None,
+        ) => Grounds::Other,
+    }
+}
+
+fn summary_of(dispute: &Dispute) -> DisputeSummary {
+    let ruling = dispute.ruling();
+    DisputeSummary {
+        id: dispute.id.to_string(),
+        origin: dispute.opening.origin,
+        decision: ruling.map(|ruling| ruling.decision.clone()),
+        reason: ruling.map_or_else(|| waits(&dispute.state), |ruling| ruling.reason.clone()),
+        by: ruling.map_or_else(String::new, |ruling| ruling.ruler.phrase()),
+    }
+}
+
+fn waits(state: &DisputeState) -> String {
+    match state {
+        DisputeState::AwaitingHuman { question } => question.clone(),
+        _ => "a person has to rule".to_owned(),
+    }
+}
