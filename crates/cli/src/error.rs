@@ -179,6 +179,9 @@ impl From<CaseError> for CliError {
                     .hint(format!("The agents are: {known}"))
                     .hint("Add one with `tribunal connect <agent> --role <role>`")
             }
+            CaseError::NoCoder => Self::new(Exit::Config, error.to_string())
+                .hint("Add one with `tribunal connect <agent> --role coder`")
+                .hint("Or review without `--arbitrate`"),
             CaseError::File { ref source, .. } => {
                 Self::new(Exit::Internal, error.to_string()).caused_by(source)
             }

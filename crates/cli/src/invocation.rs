@@ -12,6 +12,7 @@ use tribunal_engine::{Engine, Surroundings, open_store};
 use tribunal_store::{Store, StoreError};
 
 use crate::args::Global;
+use crate::ask::Terminal;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::report::{JsonLines, Lines, LiveProgress, Reporter, Silent};
@@ -120,6 +121,15 @@ impl Invocation {
             project: loaded.project.clone(),
         };
         Ok(Engine::open(&loaded.settings, dir, surroundings).await?)
+    }
+
+    /// Lets the engine ask the person at the terminal, if there is one.
+    pub(crate) fn asking(&self, engine: Engine) -> Engine {
+        let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        match is_terminal {
+            true => engine.with_human(Arc::new(Terminal)),
+            false => engine,
+        }
     }
 
     /// Returns the store if there is a ledger; makes none.

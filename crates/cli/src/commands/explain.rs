@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tribunal_core::case::CaseKind;
 use tribunal_core::consensus::{AdvisoryOutcome, Policy, Verdict};
 use tribunal_core::finding::Grounding;
+use tribunal_core::review::arbitration::ArbitratedFinding;
 use tribunal_core::review::report::{ReviewReport, ReviewedFinding, Statement, Voice};
 use tribunal_engine::export::Exported;
 use tribunal_engine::files::LedgerDir;
@@ -16,6 +17,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
 use crate::report::explain::{advisory, listed, one_line, reversal, spoken, write_confidence};
+use crate::report::review::told_of;
 
 /// So many cases are searched, the newest first.
 const MOST_CASES: u32 = 1_000;
@@ -23,8 +25,8 @@ const MOST_CASES: u32 = 1_000;
 /// Explain a finding: why it was accepted, rejected or disputed
 ///
 /// Tells who reported it and whether the code that they cite exists, who examined it and what its
-/// author answered, what a judge and advisories say, every number of its confidence, and what would
-/// reverse the decision.
+/// author answered, what a judge and advisories say, what the coder answered and who ruled, every
+/// number of its confidence, and what would reverse the decision.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     tribunal explain f-3c19a27e\n  \
@@ -127,8 +129,18 @@ fn as_json(report: &ReviewReport, finding: &ReviewedFinding) -> Result<Value, Cl
         "policy": report.policy,
         "finding": serde_json::to_value(finding).map_err(unfit)?,
         "reversal": reverse(report, finding),
+        "arbitration": arbitrated(report, finding),
         "notes": report.notes,
     }))
+}
+
+/// Returns what came of putting the finding to a coder; nothing when nobody did.
+fn arbitrated<'a>(
+    report: &'a ReviewReport,
+    finding: &ReviewedFinding,
+) -> Option<&'a ArbitratedFinding> {
+    let mut findings = report.arbitration.as_ref()?.findings.iter();
+    findings.find(|one| one.id == finding.id && one.raised_in == 0)
 }
 
 fn as_text(report: &ReviewReport, finding: &ReviewedFinding) -> String {
@@ -184,6 +196,13 @@ fn as_text(report: &ReviewReport, finding: &ReviewedFinding) -> String {
         );
     }
     advisories(&mut text, &finding.advisories);
+    let arbitration = told_of(report, &finding.id);
+    if !arbitration.is_empty() {
+        text.push_str("\nArbitration\n");
+        for line in arbitration {
+            let _ = writeln!(text, "  {}", one_line(&line));
+        }
+    }
     write_confidence(&mut text, &finding.trace);
     let _ = write!(
         text,

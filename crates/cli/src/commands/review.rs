@@ -1,5 +1,7 @@
 //! `tribunal review`.
 
+mod arbitrate;
+
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +14,7 @@ use tribunal_engine::config::Rounds;
 use tribunal_engine::files::write_shared;
 use tribunal_engine::review::{ReviewWish, Reviewed};
 
+use self::arbitrate::ArbitrateArgs;
 use crate::commands::ending;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -31,6 +34,7 @@ use crate::report::review::{Options, ReviewFormat, render, review_json, schema};
     tribunal review src/ --reviewer builtin:security\n  \
     tribunal review --base origin/main --format github --save sarif=tribunal.sarif\n  \
     tribunal review --commit HEAD --with clippy.sarif\n  \
+    tribunal review src/ --arbitrate\n  \
     git diff | tribunal review --patch -")]
 pub(crate) struct Args {
     /// Files or directories; alone they are reviewed whole, with another option they restrict it
@@ -68,6 +72,8 @@ pub(crate) struct Args {
     /// Count only findings that were not there before the change
     #[arg(long)]
     new_only: bool,
+    #[command(flatten)]
+    arbitrate: ArbitrateArgs,
     /// Stop before the next call once the case has cost this much
     #[arg(long, value_name = "USD")]
     max_cost: Option<String>,
@@ -165,6 +171,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     let resume = args.resume.clone();
     let wish = wish(invocation, args)?;
     let engine = invocation.engine_with(&overrides).await?;
+    let engine = invocation.asking(engine);
     let events = match presentation.format {
         ReviewFormat::Jsonl => Format::Jsonl,
         _ => Format::Text,
@@ -250,6 +257,7 @@ fn wish(invocation: &Invocation, args: Args) -> Result<ReviewWish, CliError> {
         debate_all: args.all,
         fail_on: args.fail_on,
         new_only: args.new_only,
+        arbitrate: args.arbitrate.wish(invocation),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Events as plain lines, for people and log files.
 
+mod arbitration;
 mod task;
 
 use std::collections::BTreeMap;
@@ -229,6 +230,7 @@ impl<W: Write + Send> Lines<W> {
                 ..
             } => format!("{accepted} accepted, {disputed} disputed, {rejected} rejected: {gate}"),
             EventKind::FindingsTracked { .. } => return None,
+            EventKind::Arbitration(event) => arbitration::sentence(event),
             EventKind::Dispute(event) => disputes::sentence(event),
             EventKind::Noted { text } => text.clone(),
             EventKind::Task(event) => return task::sentence(event),

@@ -13,7 +13,6 @@ mod cases;
 mod config;
 mod consensus;
 mod debate;
-mod dispute;
 mod prompts;
 mod review;
 mod setup;

@@ -9,6 +9,7 @@ use tribunal_core::review::report::{
     ReviewReport, ReviewedFinding, ReviewerState, ReviewerSummary, Standing, Voice,
 };
 
+use super::arbitrated;
 use super::shown::{NAME, one_line};
 use crate::report::words;
 
@@ -34,12 +35,23 @@ pub(super) fn count(number: usize, noun: &str) -> String {
     }
 }
 
+/// Returns words as the beginning of a sentence.
+pub(super) fn sentence(words: &str) -> String {
+    let mut chars = words.chars();
+    match chars.next() {
+        Some(first) => first.to_uppercase().collect::<String>() + chars.as_str(),
+        None => String::new(),
+    }
+}
+
 /// Returns the gate in one sentence without a full stop.
 pub(super) fn gate(report: &ReviewReport) -> String {
     match &report.gate {
         Gate::Pass => {
             let seen = count(report.coverage.reviewed.len(), "file");
-            format!("{seen} reviewed, nothing that binds is open")
+            let condition = arbitrated::condition(report);
+            let condition = condition.map_or_else(String::new, |words| format!(", {words}"));
+            format!("{seen} reviewed, nothing that binds is open{condition}")
         }
         Gate::Fail { open: 1 } => "1 finding binds".to_owned(),
         Gate::Fail { open } => format!("{open} findings bind"),

@@ -1,5 +1,6 @@
 //! A review as one page that needs nothing else: no script, no request, no font, no image.
 
+mod arbitration;
 mod finding;
 mod rest;
 
@@ -57,6 +58,7 @@ pub(super) fn render(report: &ReviewReport) -> String {
         }
         page.push_str("</section>\n");
     }
+    page.push_str(&arbitration::section(report));
     page.push_str(&rest::reviewers(report));
     page.push_str(&rest::coverage(report));
     page.push_str(&rest::fixed(report));
@@ -180,11 +182,7 @@ fn rich(given: &str) -> String {
 
 /// Returns words of ours as the start of a sentence.
 fn sentence(words: &str) -> String {
-    let mut chars = words.chars();
-    match chars.next() {
-        Some(first) => text(&(first.to_uppercase().collect::<String>() + chars.as_str())),
-        None => String::new(),
-    }
+    text(&facts::sentence(words))
 }
 
 #[cfg(test)]

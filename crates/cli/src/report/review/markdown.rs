@@ -10,6 +10,7 @@ use escape::{cell_code, inline, paragraphs};
 
 pub(super) use escape::{code, rich};
 
+use super::arbitrated;
 use super::said::said_of;
 use super::shown::{NAME, PROSE, TITLE, one_line, prose};
 use super::{Options, facts, frame};
@@ -62,10 +63,39 @@ pub(super) fn render(report: &ReviewReport, options: &Options) -> String {
             "And {more} more, for which a comment has no room.\n\n"
         ));
     }
+    out.push_str(&arbitration(report));
     out.push_str(&reviewers(report));
     out.push_str(&coverage(report, options));
     out.push_str(&endnotes(report));
     out
+}
+
+/// Returns what came of putting the findings to a coder.
+fn arbitration(report: &ReviewReport) -> String {
+    let Some(arbitration) = &report.arbitration else {
+        return String::new();
+    };
+    let mut out = "### Arbitration\n\n".to_owned();
+    for (number, story) in arbitrated::stories(arbitration).enumerate() {
+        if number >= ROWS {
+            let more = arbitration.findings.len() - ROWS;
+            out.push_str(&format!("- and {more} more\n"));
+            break;
+        }
+        let (id, title) = (code(&story.id), rich(&story.title));
+        out.push_str(&format!("- {id} {title}: **{}**\n", story.state));
+        for (who, says) in story.steps {
+            let says = one_line(&says, NAME);
+            out.push_str(&format!("  - {}: {}\n", inline(&who), rich(&says)));
+        }
+    }
+    if !arbitration.findings.is_empty() {
+        out.push('\n');
+    }
+    for line in arbitrated::summary(arbitration) {
+        out.push_str(&format!("{}.\n", rich(&facts::sentence(&line))));
+    }
+    out + "\n"
 }
 
 /// Returns gate and summary.
@@ -84,7 +114,10 @@ pub(super) fn head(report: &ReviewReport) -> String {
             }
             out.push('\n');
         }
-        _ => out.push_str(&format!("**{}.**\n\n", capital(&facts::gate(report)))),
+        _ => out.push_str(&format!(
+            "**{}.**\n\n",
+            facts::sentence(&facts::gate(report))
+        )),
     }
     let title = code(&one_line(&report.change.title, NAME));
     out.push_str(&format!("Review of {title}: {}.\n\n", facts::tally(report)));
@@ -275,12 +308,4 @@ fn endnotes(report: &ReviewReport) -> String {
     }
     let (case, policy) = (&report.case, inline(&one_line(&report.policy, NAME)));
     out + &format!("<sub>Tribunal, case {case}, policy {policy}</sub>\n")
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    match chars.next() {
-        Some(first) => first.to_uppercase().collect::<String>() + chars.as_str(),
-        None => String::new(),
-    }
 }

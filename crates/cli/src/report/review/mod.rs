@@ -3,6 +3,7 @@
 //! Whatever a report says comes from models and repositories, so every printer passes it through
 //! [`shown`] and the escapes of its format before it writes.
 
+mod arbitrated;
 mod blocks;
 mod facts;
 mod frame;
@@ -20,6 +21,7 @@ mod wrap;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use arbitrated::told_of;
 pub(crate) use github::review_json;
 pub(crate) use json::schema;
 

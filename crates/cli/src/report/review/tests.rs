@@ -1,5 +1,6 @@
 //! What the printers print.
 
+mod arbitrated;
 mod fixture;
 mod hostile;
 mod hostile_markdown;

@@ -1,5 +1,6 @@
 //! A review as people read it in a terminal: what stands, what is open, who said so, the gate.
 
+mod arbitration;
 mod finding;
 mod rest;
 
@@ -43,6 +44,7 @@ pub(super) fn render(report: &ReviewReport, options: &Options) -> String {
             }
         }
     }
+    page.arbitration();
     page.reviewers();
     page.coverage();
     page.fixed();

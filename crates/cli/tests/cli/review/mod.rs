@@ -2,6 +2,7 @@
 
 mod advisories;
 mod answers;
+mod arbitrate;
 mod attacks;
 mod builtin;
 mod debate;

@@ -6,6 +6,7 @@ use tribunal_core::finding::Category;
 use tribunal_core::review::report::{FrameLine, ReviewReport, ReviewedFinding, Standing, Voice};
 use tribunal_core::scale::Severity;
 
+use super::super::arbitrated;
 use super::super::facts;
 use super::super::shown::{NAME, PROSE, TITLE, one_line, prose, shown};
 use super::{rule_id, uri};
@@ -136,6 +137,7 @@ fn properties(report: &ReviewReport, finding: &ReviewedFinding) -> Value {
         "calculation": facts::calculation(&finding.trace),
         "reasons": finding.reasons.iter().map(|why| shown(why)).collect::<Vec<_>>(),
         "reversal": shown(&finding.reversal),
+        "arbitration": arbitrated::told_of(report, &finding.id),
     })
 }
 

@@ -32,6 +32,7 @@ pub(super) fn report() -> ReviewReport {
         policy: "tribunal".to_owned(),
         reviewers: reviewers(),
         findings: vec![agreed(), outside(), dismissed(), disputed(), rejected()],
+        arbitration: None,
         fixed: vec![FixedFinding {
             id: "f-77aa01c2".to_owned(),
             fingerprint: "77aa01c2".to_owned(),

@@ -25,6 +25,7 @@ pub(super) fn poisoned(text: &str) -> ReviewReport {
         causes: vec![text.to_owned()],
     };
     report.notes.push(text.to_owned());
+    report.arbitration = Some(arbitrated::arbitration(text));
     for reviewer in &mut report.reviewers {
         poison(&mut reviewer.name);
         poison(&mut reviewer.family);

@@ -1,0 +1,140 @@
+//! Questions to the person at the terminal.
+
+use async_trait::async_trait;
+use inquire::{InquireError, Select, Text};
+use tribunal_core::dispute::{Decision, Dispute, Party, Recourse};
+use tribunal_core::text::{for_terminal, truncate_chars};
+use tribunal_engine::human::{Human, Interrupted};
+
+/// Longest text of a side that is shown above the menu, in characters.
+const LONGEST_POSITION: usize = 2_000;
+
+/// The person who started the program.
+pub(crate) struct Terminal;
+
+#[async_trait]
+impl Human for Terminal {
+    async fn choose_recourse(
+        &self,
+        dispute: &Dispute,
+        has_judge: bool,
+        preselected: Recourse,
+    ) -> Result<Recourse, Interrupted> {
+        let summary = summary(dispute);
+        at_terminal(move || {
+            tell(&summary);
+            let choices = choices(has_judge);
+            let start = choices.iter().position(|(one, _)| *one == preselected);
+            let labels: Vec<&str> = choices.iter().map(|(_, label)| *label).collect();
+            if !has_judge {
+                tell(&tip());
+            }
+            let menu = Select::new("How to resolve?", labels)
+                .with_starting_cursor(start.unwrap_or(0))
+                .raw_prompt()?;
+            Ok(choices[menu.index].0)
+        })
+        .await
+    }
+
+    async fn rule(&self, dispute: &Dispute) -> Result<(Decision, String), Interrupted> {
+        let summary = format!("You decide about {}.\n", dispute.id);
+        at_terminal(move || {
+            tell(&summary);
+            let labels = vec![
+                "Enforce: the coder carries it out",
+                "Dismiss: the finding falls",
+                "Amend: the coder does something else",
+            ];
+            let choice = Select::new("Your ruling?", labels).raw_prompt()?.index;
+            let decision = match choice {
+                0 => Decision::Enforce,
+                1 => Decision::Dismiss,
+                _ => Decision::Amend {
+                    instructions: required("What is the coder to do?")?,
+                },
+            };
+            let notes = required("Why?")?;
+            Ok((decision, notes))
+        })
+        .await
+    }
+}
+
+/// Asks where waiting does no harm; whoever leaves without an answer has decided nothing.
+async fn at_terminal<T: Send + 'static>(
+    ask: impl FnOnce() -> Result<T, InquireError> + Send + 'static,
+) -> Result<T, Interrupted> {
+    let asked = tokio::task::spawn_blocking(ask).await;
+    match asked {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(_)) | Err(_) => Err(Interrupted),
+    }
+}
+
+fn required(question: &str) -> Result<String, InquireError> {
+    loop {
+        let answer = Text::new(question).prompt()?;
+        if !answer.trim().is_empty() {
+            return Ok(answer.trim().to_owned());
+        }
+        tell("Please write something; it goes on record.\n");
+    }
+}
+
+fn choices(has_judge: bool) -> Vec<(Recourse, &'static str)> {
+    let mut choices = Vec::new();
+    if has_judge {
+        choices.push((Recourse::Judge, "1. Use AI judge"));
+        choices.push((Recourse::Human, "2. I'll decide"));
+        choices.push((Recourse::Discard, "3. Discard opinion"));
+    } else {
+        choices.push((Recourse::Human, "1. I'll decide"));
+        choices.push((Recourse::Discard, "2. Discard opinion"));
+    }
+    choices
+}
+
+fn tip() -> String {
+    let yellow = anstyle::AnsiColor::Yellow.on_default();
+    format!(
+        "{yellow}Tip: You can assign a judge with: tribunal connect <agent> --role judge{yellow:#}\n"
+    )
+}
+
+/// Returns what the dispute is about, and what both sides say.
+fn summary(dispute: &Dispute) -> String {
+    let bold = anstyle::Style::new().bold();
+    let clean = |text: &str| for_terminal(&truncate_chars(text, LONGEST_POSITION)).into_owned();
+    let mut text = format!(
+        "\n{bold}Dispute {}: {}{bold:#}\n",
+        dispute.id,
+        clean(dispute.opening.subject.title())
+    );
+    if let Some(finding) = dispute.opening.subject.finding() {
+        text.push_str(&format!("{}\n", clean(&finding.location.to_string())));
+    }
+    for party in [Party::Reviewer, Party::Coder] {
+        if let Some(position) = dispute.position(party) {
+            let said = clean(&position.text).replace('\n', "\n  ");
+            text.push_str(&format!("The {party} says:\n  {said}\n"));
+        }
+    }
+    if let Some(objection) = &dispute.opening.objection {
+        text.push_str(&format!("Ground: {}\n", clean(&objection.phrase())));
+    }
+    for evidence in &dispute.opening.evidence {
+        text.push_str(&format!(
+            "Evidence: {} {}, {}\n",
+            evidence.kind.phrase(),
+            clean(&evidence.reference),
+            clean(&evidence.check.phrase())
+        ));
+    }
+    text
+}
+
+fn tell(text: &str) {
+    use std::io::Write as _;
+    let _ = anstream::stderr().write_all(text.as_bytes());
+}

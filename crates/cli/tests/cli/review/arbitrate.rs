@@ -1,0 +1,7 @@
+//! `review --arbitrate`: a coder answers, somebody rules, whoever raised it checks.
+
+mod coders;
+mod court;
+mod offers;
+mod rounds;
+mod rulings;

@@ -1,0 +1,100 @@
+//! Disputes of an arbitrated review without a terminal.
+
+use serde_json::json;
+
+use super::court::{Court, says, told};
+
+/// Returns the objection of a coder with evidence.
+fn objection(reason: &str) -> String {
+    says(
+        "objected",
+        &format!(
+            r#", "reason": "{reason}", "justification": "The caller escapes it.",
+               "evidence": [{{"kind": "code", "reference": "src/pay.py:4", "text": "def total(rows, user):"}},
+                            {{"kind": "code", "reference": "src/pay.py:99", "text": "x"}},
+                            {{"kind": "requirement", "reference": "README.md", "text": "A project."}},
+                            {{"kind": "test_output", "reference": "make test", "text": "ok"}}]"#
+        ),
+    )
+}
+
+fn objecting(default: &str) -> Court {
+    let mut court = Court::with_ann();
+    court.coder(&objection("factual_error"), &json!({}));
+    court.setting(&format!("on_dispute: {{default: {default}}}"));
+    court
+}
+
+#[test]
+fn an_objection_waits_for_a_person_and_the_gate_does_not_pass() {
+    let court = objecting("human");
+    let ran = court.arbitrate(&["--json"]);
+    assert_eq!(
+        told(&ran),
+        "inconclusive; SQL from user input: awaiting_ruling, objection open; awaiting_ruling; \
+         offered nothing"
+    );
+    let report = ran.json();
+    let response = &report["arbitration"]["findings"][0]["responses"][0]["response"];
+    let checks: Vec<&str> = response["evidence"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|piece| piece["check"]["result"].as_str().unwrap())
+        .collect();
+    assert_eq!(checks, ["confirmed", "refuted", "confirmed", "unchecked"]);
+}
+
+#[test]
+fn discarding_by_config_is_a_ruling_on_record() {
+    let court = objecting("discard");
+    let ran = court.arbitrate(&["--json"]);
+    assert_eq!(
+        told(&ran),
+        "pass; SQL from user input: dismissed, objection dismiss; settled; offered nothing"
+    );
+    let report = ran.json();
+    let dispute = &report["arbitration"]["findings"][0]["disputes"][0];
+    assert_eq!(
+        dispute["by"],
+        "config, `review.on_dispute.default: discard`"
+    );
+}
+
+#[test]
+fn discarding_a_must_is_an_objection() {
+    let mut court = Court::with_ann();
+    court.coder(&says("discarded", ""), &json!({}));
+    court.setting("on_dispute: {default: human}");
+    let ran = court.arbitrate(&["--json"]);
+    assert_eq!(
+        told(&ran),
+        "inconclusive; SQL from user input: awaiting_ruling, objection open; awaiting_ruling; \
+         offered nothing"
+    );
+    let report = ran.json();
+    let response = &report["arbitration"]["findings"][0]["responses"][0]["response"];
+    assert_eq!(response["objection"]["kind"], "invalid");
+}
+
+#[test]
+fn a_dismissed_finding_does_not_bind_the_next_review() {
+    let court = objecting("discard");
+    court.arbitrate(&["--json"]).assert_code(0);
+    let again = court.env.run(["review", "--json"]).assert_code(0);
+    assert_eq!(again.json()["findings"][0]["standing"], "dismissed");
+}
+
+#[test]
+fn explain_tells_what_became_of_it() {
+    let court = objecting("human");
+    let report = court.arbitrate(&["--json"]).json();
+    let finding = report["findings"][0]["id"].as_str().unwrap();
+    let ran = court.env.run(["explain", finding]).assert_code(0);
+    assert!(
+        ran.stdout.contains("objected, factual error in the review"),
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stdout.contains("Awaits a ruling"), "{}", ran.stdout);
+}
