@@ -82,6 +82,8 @@ pub(crate) enum Command {
     Consensus(commands::consensus::Args),
     Debate(commands::debate::Args),
     Verdict(commands::verdict::Args),
+    Dispute(commands::dispute::Args),
+    Disputes(commands::disputes::Args),
     Log(commands::log::Args),
     Show(commands::show::Args),
     Explain(commands::explain::Args),

@@ -6,6 +6,7 @@
 
 mod arbitration;
 mod rounds;
+mod rule;
 
 use std::fmt::Write as _;
 
@@ -16,6 +17,7 @@ pub use rounds::{
     Round, RoundPrompt, ShownExamination, ShownFinding, ShownReport, WeighPrompt, WeighQuestion,
     json_lines,
 };
+pub use rule::RulePrompt;
 
 /// A question as it is shipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +48,7 @@ templates! {
     EXAMINE = "reviewer/examine", "Round 2: a reviewer examines the findings of others";
     DEFEND = "reviewer/defend", "Round 3: a reviewer answers what others say about its findings";
     AGAIN = "reviewer/again", "A reviewer whose answer could not be read is asked once more";
+    RULE = "judge/rule", "A judge rules on a dispute between coder and reviewer";
     RESPOND = "coder/respond", "The coder works on the findings of a review and answers each";
     VERIFY = "reviewer/verify", "A reviewer says whether the coder's work fixed what it reported";
     WEIGH = "judge/weigh", "A judge weighs the evidence about a finding that stays contested";

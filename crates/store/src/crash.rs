@@ -2,7 +2,8 @@
 //!
 //! In debug builds `TRIBUNAL_CRASH_AT=name#3` kills the process (as `kill -9` would) when the point
 //! `name` is reached for the third time, and `TRIBUNAL_CRASH_LIST=file` appends the name of every
-//! point reached. Release builds contain none of this.
+//! point reached. `TRIBUNAL_CLOCK_AHEAD_DAYS=12` lets the store's clock go ahead, for what happens
+//! after days. Release builds contain none of this.
 
 /// Marks a point at which the process may be killed.
 #[macro_export]
@@ -55,4 +56,18 @@ pub fn reach(name: &'static str) {
             .status();
         std::process::abort();
     }
+}
+
+/// Returns by how much a test lets the store's clock go ahead.
+#[cfg(debug_assertions)]
+pub(crate) fn clock_ahead_ms() -> u64 {
+    let days = std::env::var("TRIBUNAL_CLOCK_AHEAD_DAYS").ok();
+    let days: u64 = days.and_then(|days| days.parse().ok()).unwrap_or(0);
+    days * 86_400_000
+}
+
+/// Returns nothing: only tests change the clock.
+#[cfg(not(debug_assertions))]
+pub(crate) fn clock_ahead_ms() -> u64 {
+    0
 }

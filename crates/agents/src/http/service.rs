@@ -15,6 +15,9 @@ use crate::AgentError;
 /// Longest time for one exchange.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Longest time until a message is acknowledged.
+const DELIVERY: Duration = Duration::from_secs(10);
+
 /// Largest answer that is read.
 const LARGEST: usize = 64 << 20;
 
@@ -43,6 +46,27 @@ impl JsonService {
         let request = endpoint.client()?.post(endpoint.url);
         let request = request.header(CONTENT_TYPE, "application/json");
         self.exchange(request.body(body.to_string())).await
+    }
+
+    /// Sends `body` to the base itself and returns the status of the answer, which is not read.
+    pub async fn deliver(
+        &self,
+        body: &Value,
+        headers: &[(&'static str, &str)],
+    ) -> Result<u16, AgentError> {
+        let host = &self.endpoint.host;
+        let request = self.endpoint.client()?.post(self.endpoint.url.clone());
+        let request = request.header(CONTENT_TYPE, "application/json");
+        let request = headers.iter().fold(request, |request, (name, value)| {
+            request.header(*name, *value)
+        });
+        let sent = request.body(body.to_string()).send();
+        let answered = tokio::time::timeout(DELIVERY, sent).await.map_err(|_| {
+            let message = format!("{host} did not answer within {} s", DELIVERY.as_secs());
+            AgentError::new(ErrorClass::Hung, message)
+        })?;
+        let response = answered.map_err(|error| failure::from_transport(host, error))?;
+        Ok(response.status().as_u16())
     }
 
     async fn exchange(&self, request: RequestBuilder) -> Result<Option<Vec<u8>>, AgentError> {

@@ -8,6 +8,8 @@ pub(crate) mod connect;
 pub(crate) mod consensus;
 pub(crate) mod debate;
 pub(crate) mod disconnect;
+pub(crate) mod dispute;
+pub(crate) mod disputes;
 pub(crate) mod doctor;
 mod ending;
 pub(crate) mod explain;

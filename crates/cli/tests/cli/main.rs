@@ -13,6 +13,7 @@ mod cases;
 mod config;
 mod consensus;
 mod debate;
+mod dispute;
 mod prompts;
 mod review;
 mod setup;

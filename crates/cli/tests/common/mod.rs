@@ -216,7 +216,9 @@ fn tidy_word(word: &str) -> String {
     match end.split_once('-') {
         Some(("c", id)) if hex(id) => format!("[CASE]{rest}"),
         Some(("r", id)) if hex(id) => format!("[RUN]{rest}"),
+        Some(("d", id)) if hex(id) => format!("[DISPUTE]{rest}"),
         _ if is_figures(end, '-', &[4, 2, 2]) => format!("[DATE]{rest}"),
+        _ if is_figures(end, ':', &[2, 2]) => format!("[HOUR]{rest}"),
         _ if is_figures(end, ':', &[2, 2, 2]) => format!("[TIME]{rest}"),
         _ => word.to_owned(),
     }

@@ -182,6 +182,7 @@ impl Dispute {
             rulings: Vec::new(),
             opened_at: at,
             precedent_dropped: false,
+            alerts: super::Alerts::default(),
         };
         let effects = match dispute.opening.gravity {
             Gravity::Minor => Vec::new(),
@@ -255,8 +256,9 @@ impl Dispute {
                 };
                 self.rule(ruling, *overrules)
             }
-            DisputeEvent::AlertAttempted { .. } => {
+            DisputeEvent::AlertAttempted { delivered, .. } => {
                 self.check_undecided()?;
+                self.alerts.count(at, *delivered);
                 Ok((self, Vec::new()))
             }
             DisputeEvent::PrecedentDropped { .. } => {

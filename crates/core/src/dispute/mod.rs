@@ -3,8 +3,10 @@
 //! [`Dispute`] is the record, [`Dispute::apply`] the only way it changes. A change comes back with
 //! its [`Effect`]s as data; the engine carries them out.
 
+mod alert;
 pub mod file;
 mod machine;
+pub mod panel;
 mod party;
 mod ruling;
 mod words;
@@ -16,6 +18,7 @@ use crate::ids::{CaseId, DisputeId};
 use crate::review::history::TrackedFinding;
 use crate::time::Timestamp;
 
+pub use alert::Alerts;
 pub use machine::{Effect, Refusal, TaskChange};
 pub use party::{Evidence, EvidenceCheck, EvidenceKind, Objection, Party, Position};
 pub use ruling::{Answer, Decision, Hearing, JudgeNamed, Recourse, Ruler, Ruling};
@@ -175,6 +178,8 @@ pub struct Dispute {
     pub opened_at: Timestamp,
     /// Whether its ruling serves as a precedent no more.
     pub precedent_dropped: bool,
+    /// What was tried to tell that it is stale.
+    pub alerts: Alerts,
 }
 
 impl Dispute {

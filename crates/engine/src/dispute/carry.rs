@@ -1,10 +1,11 @@
 //! What follows from the events of a dispute: found in its story, done once each.
 
 use tribunal_core::dispute::{Dispute, Effect};
-use tribunal_core::event::EventKind;
+use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::ids::{CaseId, EffectKey};
 use tribunal_store::StoreError;
 
+use super::task::Cause;
 use crate::Engine;
 use crate::case::{Case, CaseError};
 
@@ -31,10 +32,9 @@ impl Engine {
                     continue;
                 };
                 let (now, effects) = match (dispute.take(), happened) {
-                    (
-                        None,
-                        tribunal_core::event::DisputeEvent::DisputeOpened { dispute, opening },
-                    ) => Dispute::open(dispute.clone(), opening.as_ref().clone(), event.at)?,
+                    (None, DisputeEvent::DisputeOpened { dispute, opening }) => {
+                        Dispute::open(dispute.clone(), opening.as_ref().clone(), event.at)?
+                    }
                     (Some(before), happened) => before.apply(happened, event.at)?,
                     (None, _) => return Err(untold(case)),
                 };
@@ -50,7 +50,13 @@ impl Engine {
     }
 
     /// Does what is due and was not done before.
-    pub(super) async fn carry_out(&self, case: &Case, due: &[Due]) -> Result<(), CaseError> {
+    pub(super) async fn carry_out(
+        &self,
+        case: &Case,
+        dispute: &Dispute,
+        due: &[Due],
+        held: Option<&Case>,
+    ) -> Result<(), CaseError> {
         for Due { seq, effect } in due {
             match effect {
                 // Stored together with the event.
@@ -59,7 +65,13 @@ impl Engine {
                     let key = format!("render dispute.md after event {seq}");
                     self.render_file(case, &effect_key(key)?).await?;
                 }
-                Effect::MarkTask { .. } | Effect::PushWork { .. } => {}
+                Effect::MarkTask { task, change } => {
+                    let key = effect_key(format!("mark task {task} after event {seq}"))?;
+                    let seq = *seq;
+                    let cause = Cause { dispute, seq, held };
+                    self.mark_task(case, &key, &cause, task, change).await?;
+                }
+                Effect::PushWork { .. } => {}
             }
         }
         Ok(())

@@ -3,8 +3,11 @@
 //! A dispute is a case. The core decides what each event does; here it is stored, and what follows
 //! from it is done. Whoever comes after a crash finds in the ledger what is left to do.
 
+mod alert;
 mod carry;
 mod file;
+mod material;
+mod task;
 
 use std::path::PathBuf;
 
@@ -21,6 +24,7 @@ use tribunal_core::text::truncate_chars;
 use tribunal_core::time::Timestamp;
 use tribunal_store::{DisputeFilter, PrecedentFilter, StoreError, crashpoint};
 
+use self::alert::Alert;
 use crate::Engine;
 use crate::case::{Case, CaseError};
 use crate::config::Settings;
@@ -34,6 +38,10 @@ pub(crate) struct DisputeConduct {
     pub(crate) shown_resolved: u32,
     /// How long a ruling serves as a precedent.
     pub(crate) precedent_days: u32,
+    /// How long a dispute may be open before it is called stale.
+    pub(crate) timeout_days: u32,
+    /// How to tell about stale ones.
+    pub(crate) alert: Alert,
 }
 
 impl DisputeConduct {
@@ -42,6 +50,8 @@ impl DisputeConduct {
             project,
             shown_resolved: settings.disputes.shown_resolved,
             precedent_days: settings.precedents.expire_days,
+            timeout_days: settings.disputes.timeout_days,
+            alert: Alert::new(&settings.disputes),
         }
     }
 }
@@ -81,6 +91,15 @@ impl Engine {
     ///
     /// Opening again under the same key returns the dispute that is there.
     pub async fn open_dispute(&self, new: NewDispute) -> Result<Dispute, CaseError> {
+        self.open_dispute_holding(new, None).await
+    }
+
+    /// Opens a dispute about a task whose case the caller holds, as the loop does.
+    pub(crate) async fn open_dispute_holding(
+        &self,
+        new: NewDispute,
+        held: Option<&Case>,
+    ) -> Result<Dispute, CaseError> {
         let store = self.ledger.store();
         if let Some(found) = store.dispute_by_key(&new.key).await? {
             return self.settle_if_left(found).await;
@@ -105,7 +124,7 @@ impl Engine {
                 }
             }
             Err(error) => Err(error),
-            Ok(()) => self.settle(case).await,
+            Ok(()) => self.settle_holding(case, held).await,
         }
     }
 
@@ -286,8 +305,12 @@ impl Engine {
     /// Carries out what is left to do for a dispute, and leaves its case as the dispute stands:
     /// closed when it is settled, waiting for a person otherwise.
     pub(crate) async fn settle(&self, case: Case) -> Result<Dispute, CaseError> {
+        self.settle_holding(case, None).await
+    }
+
+    async fn settle_holding(&self, case: Case, held: Option<&Case>) -> Result<Dispute, CaseError> {
         let (dispute, effects) = self.story(case.id()).await?;
-        self.carry_out(&case, &effects).await?;
+        self.carry_out(&case, &dispute, &effects, held).await?;
         match &dispute.state {
             DisputeState::Ruled | DisputeState::Noted => case.close(Outcome::Completed).await?,
             // Whoever resumes it goes on asking the judges who have not answered.
@@ -392,6 +415,12 @@ pub enum Overrule {
     No,
     /// It replaces the ruling that was made.
     Yes,
+}
+
+/// Returns a name under which nothing was opened before, for a caller who wants a new dispute.
+#[must_use]
+pub fn fresh_key(what: &str) -> String {
+    format!("{what} {:016x}", crate::random_bits())
 }
 
 fn waits_for(state: &DisputeState) -> String {

@@ -26,7 +26,11 @@ CREATE TABLE disputes (
     hearings     TEXT    NOT NULL,
     rulings      TEXT    NOT NULL,
     -- Whether its ruling serves as a precedent no more.
-    dropped      INTEGER NOT NULL
+    dropped      INTEGER NOT NULL,
+    -- What was tried to tell that it is stale.
+    attempts     INTEGER NOT NULL,
+    attempted_ms INTEGER,
+    delivered    INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX disputes_by_age ON disputes (status, opened_at_ms, id);

@@ -4,7 +4,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, QueryBuilder, Row as _, Sqlite, SqliteConnection};
 use tribunal_core::case::CaseKind;
 use tribunal_core::dispute::{
-    Dispute, DisputeState, Opening, Party, Position, Recourse, Ruling, Status,
+    Alerts, Dispute, DisputeState, Opening, Party, Position, Recourse, Ruling, Status,
 };
 use tribunal_core::event::{DisputeEvent, Event};
 use tribunal_core::ids::{CaseId, DisputeId};
@@ -67,7 +67,19 @@ pub(super) fn apply(
             };
             rule(batch, &id, &ruling, *overrules)
         }
-        DisputeEvent::AlertAttempted { .. } => Ok(()),
+        DisputeEvent::AlertAttempted { delivered, .. } => {
+            const SQL: &str = "
+                UPDATE disputes
+                SET attempts = attempts + 1, attempted_ms = $2, delivered = MAX(delivered, $3)
+                WHERE id = $1 AND status = 'open'";
+            batch
+                .add(SQL)
+                .bind(id.as_str())
+                .bind(event.at.0)
+                .bind(i64::from(*delivered))
+                .unless_changed(misplaced(&id, "an alert"));
+            Ok(())
+        }
         DisputeEvent::PrecedentDropped { .. } => {
             const SQL: &str = "
                 UPDATE disputes SET dropped = 1
@@ -90,8 +102,8 @@ fn open(
     const SQL: &str = "
         INSERT INTO disputes
             (id, case_id, key, task, fingerprint, category, file, gravity, status, opened_at_ms,
-             opening, coder, reviewer, state, hearings, rulings, dropped)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, '[]', '[]', 0)
+             opening, coder, reviewer, state, hearings, rulings, dropped, attempts, delivered)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, '[]', '[]', 0, 0, 0)
         ON CONFLICT DO NOTHING";
     let began = Dispute::open(id.clone(), opening.clone(), event.at);
     let (began, _) = began.map_err(|refusal| StoreError::Refused {
@@ -246,7 +258,8 @@ fn to_json<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {
 }
 
 const COLUMNS: &str = "
-    SELECT id, opened_at_ms, opening, coder, reviewer, state, recourse, hearings, rulings, dropped
+    SELECT id, opened_at_ms, opening, coder, reviewer, state, recourse, hearings, rulings, dropped,
+           attempts, attempted_ms, delivered
     FROM disputes ";
 
 /// Returns the dispute with exactly this id, or the only one whose id starts or ends with `text`.
@@ -436,6 +449,8 @@ fn read(row: &SqliteRow) -> Result<Dispute, StoreError> {
     (opening.coder, opening.reviewer) = (position("coder")?, position("reviewer")?);
     let recourse = text("recourse")?.map(|text| parse(&text).map_err(|error| damaged(&error)));
     let dropped: i64 = row.try_get("dropped")?;
+    let (attempts, delivered): (i64, i64) = (row.try_get("attempts")?, row.try_get("delivered")?);
+    let attempted: Option<i64> = row.try_get("attempted_ms")?;
     Ok(Dispute {
         opening,
         state: parse(&required("state")?).map_err(|error| damaged(&error))?,
@@ -444,6 +459,11 @@ fn read(row: &SqliteRow) -> Result<Dispute, StoreError> {
         rulings: parse(&required("rulings")?).map_err(|error| damaged(&error))?,
         opened_at: Timestamp(row.try_get("opened_at_ms")?),
         precedent_dropped: dropped != 0,
+        alerts: Alerts {
+            attempts: u32::try_from(attempts).unwrap_or(u32::MAX),
+            last_at: attempted.map(Timestamp),
+            delivered: delivered != 0,
+        },
         id: DisputeId::new(id.clone()).map_err(|error| damaged(&error))?,
     })
 }

@@ -228,7 +228,8 @@ impl Disputes for SqliteStore {
 fn clock() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let millis = since.map_or(0, |since| since.as_millis());
-    Timestamp(i64::try_from(millis).unwrap_or(i64::MAX))
+    let now = Timestamp(i64::try_from(millis).unwrap_or(i64::MAX));
+    now.plus_millis(crate::crash::clock_ahead_ms())
 }
 
 /// Returns `value` as SQLite keeps it. Our counters never come near the bound.

@@ -1,0 +1,479 @@
+//! `dispute` and `disputes`.
+
+mod stale;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::common::{Ran, TestEnv};
+
+/// A project with one task in review.
+pub(super) struct Court {
+    pub(super) env: TestEnv,
+    pub(super) task: String,
+}
+
+impl Court {
+    pub(super) fn new() -> Self {
+        let env = TestEnv::new();
+        let task = add_task(&env, "Fix login bug");
+        env.run(["task", "start", &task]).assert_code(0);
+        env.run(["task", "submit", &task]).assert_code(0);
+        Self { env, task }
+    }
+
+    /// Opens a dispute as the reviewer and returns its id.
+    pub(super) fn open(&self) -> String {
+        open_dispute(&self.env, &self.task)
+    }
+
+    pub(super) fn page(&self) -> String {
+        std::fs::read_to_string(self.env.project().join("dispute.md")).unwrap()
+    }
+
+    pub(super) fn marker(&self) -> String {
+        let shown = self.env.run(["task", "show", &self.task]).assert_code(0);
+        shown.stdout.chars().take(3).collect()
+    }
+}
+
+pub(super) fn add_task(env: &TestEnv, title: &str) -> String {
+    let ran = env.run(["task", "add", title, "--json"]).assert_code(0);
+    ran.json()["task"]["id"].as_str().unwrap().to_owned()
+}
+
+pub(super) fn open_dispute(env: &TestEnv, task: &str) -> String {
+    let ran = env.run([
+        "dispute",
+        "create",
+        task,
+        "--reason",
+        "architecture_disagreement",
+        "--position",
+        "Session cookies are more secure",
+        "--model",
+        "claude-opus-4",
+        "--as",
+        "reviewer",
+        "--json",
+    ]);
+    let json = ran.assert_code(0).json();
+    json["dispute"]["id"].as_str().unwrap().to_owned()
+}
+
+fn outcome(ran: &Ran) -> String {
+    format!("{}{}exit {}\n", ran.stdout, ran.stderr, ran.code.unwrap())
+}
+
+/// Leaves out who took a case over, which differs from run to run.
+fn without_holders(text: &str) -> String {
+    let lines = text.split_inclusive('\n');
+    lines.filter(|line| !line.contains("resumed by")).collect()
+}
+
+#[test]
+fn a_dispute_goes_through_its_life() {
+    let court = Court::new();
+    let env = &court.env;
+    let opened = env.run([
+        "dispute",
+        "create",
+        &court.task,
+        "--reason",
+        "architecture_disagreement",
+        "--position",
+        "Session cookies are more secure",
+        "--model",
+        "claude-opus-4",
+    ]);
+    assert_snapshot!(env.tidy(&outcome(&opened)), @"
+    Opened dispute [DISPUTE] about Fix login bug ([CASE])
+    Task: [o] → [!]
+    Recorded as the position of the reviewer: the task is in review.
+    The position of the coder is missing: `tribunal dispute answer [DISPUTE] --position …`
+    exit 0
+    ");
+    assert_eq!(court.marker(), "[!]");
+    let list = env.run(["dispute", "list", "--json"]).assert_code(0).json();
+    let id = list["disputes"][0]["id"].as_str().unwrap().to_owned();
+
+    let spec = "Spec says 'stateless auth' which implies JWT";
+    let answered = env.run(["dispute", "answer", &id[..8], "--position", spec]);
+    assert_snapshot!(env.tidy(&outcome(&answered)), @"
+    Recorded the position of the coder in dispute [DISPUTE]
+    exit 0
+    ");
+    assert_snapshot!(env.tidy(&court.page()), @"
+    # Active Disputes
+
+    <!-- Written by tribunal from its ledger. Changes made here are overwritten. -->
+
+    ## Dispute: [DISPUTE] (OPEN)
+
+    **Task:** Fix login bug ([CASE])
+    **Reason:** Architecture disagreement
+    **Created:** [DATE] [HOUR] UTC
+
+    ### Coder Position (human)
+    Spec says 'stateless auth' which implies JWT
+
+    ### Reviewer Position (claude-opus-4)
+    Session cookies are more secure
+
+    ### Status
+    AWAITING HUMAN DECISION
+    ");
+
+    let notes = "Use JWT but store it in a cookie";
+    let resolved = env.run([
+        "dispute",
+        "resolve",
+        &id,
+        "--decision",
+        "custom",
+        "--notes",
+        notes,
+    ]);
+    assert_snapshot!(env.tidy(&outcome(&resolved)), @"
+    Resolved dispute [DISPUTE]: custom
+    Task: [!] → [-], the coder follows your notes
+    exit 0
+    ");
+    assert_eq!(court.marker(), "[-]");
+    let shown = env.run(["dispute", "show", &id]).assert_code(0);
+    assert_snapshot!(env.tidy(&without_holders(&shown.stdout)), @"
+    Dispute [DISPUTE] (resolved)
+      Task       Fix login bug ([CASE])
+      Reason     Architecture disagreement
+      Origin     rejection
+      Gravity    major
+      Created    [DATE] [HOUR] UTC
+
+    Coder Position (human)
+      Spec says 'stateless auth' which implies JWT
+
+    Reviewer Position (claude-opus-4)
+      Session cookies are more secure
+
+    Ruling: AMEND (custom), [DATE] [HOUR] UTC, by human
+      Use JWT but store it in a cookie
+
+    History
+      [DATE] [TIME]  opened a case of `dispute`: Fix login bug
+      [DATE] [TIME]  dispute [DISPUTE] opened (architecture_disagreement): Fix login bug
+      [DATE] [TIME]  done: mark task [CASE] as disputed
+      [DATE] [TIME]  done: bring dispute.md up to date
+      [DATE] [TIME]  parked: waits for a person: the position of the coder
+      [DATE] [TIME]  the coder stated its position (human)
+      [DATE] [TIME]  done: bring dispute.md up to date
+      [DATE] [TIME]  parked: waits for a person: a ruling
+      [DATE] [TIME]  ruled: AMEND by human: Use JWT but store it in a cookie
+      [DATE] [TIME]  done: send task [CASE] back to the coder
+      [DATE] [TIME]  done: bring dispute.md up to date
+      [DATE] [TIME]  completed
+    ");
+    assert_snapshot!(env.tidy(&court.page()), @"
+    # Active Disputes
+
+    <!-- Written by tribunal from its ledger. Changes made here are overwritten. -->
+
+    None are open.
+
+    ---
+
+    ## Dispute: [DISPUTE] (RESOLVED)
+
+    **Task:** Fix login bug ([CASE])
+    **Resolution:** CUSTOM ([DATE])
+    **By:** human
+    **Notes:** Use JWT but store it in a cookie
+    ");
+    env.assert_healthy();
+}
+
+#[test]
+fn each_decision_moves_the_task_as_it_should() {
+    for (decision, marker) in [("coder", "[x]"), ("reviewer", "[-]"), ("custom", "[-]")] {
+        let court = Court::new();
+        let id = court.open();
+        assert_eq!(court.marker(), "[!]");
+        let args = [
+            "dispute",
+            "resolve",
+            &id,
+            "--decision",
+            decision,
+            "--notes",
+            "because",
+        ];
+        court.env.run(args).assert_code(0);
+        assert_eq!(court.marker(), marker, "{decision}");
+        court.env.assert_healthy();
+    }
+}
+
+#[test]
+fn a_ruling_is_refused_twice_and_replaced_only_by_a_person_who_says_so() {
+    let court = Court::new();
+    let id = court.open();
+    let resolve = |decision: &str, more: &[&str]| {
+        let args = [
+            "dispute",
+            "resolve",
+            &id,
+            "--decision",
+            decision,
+            "--notes",
+            "because",
+        ];
+        court.env.run(args.iter().chain(more))
+    };
+    resolve("coder", &[]).assert_code(0);
+    assert_eq!(court.marker(), "[x]");
+    let again = resolve("reviewer", &[]);
+    assert_snapshot!(court.env.tidy(&outcome(&again)), @"
+    Error: Dispute [DISPUTE] was ruled before: DISMISS by human
+    Hint: See `tribunal dispute show [DISPUTE]`
+    Hint: A person can overrule it: add `--overrule` to `tribunal dispute resolve`
+    exit 6
+    ");
+    assert_eq!(court.marker(), "[x]");
+    resolve("reviewer", &["--overrule"]).assert_code(0);
+    assert_eq!(court.marker(), "[-]");
+    court.env.assert_healthy();
+}
+
+#[test]
+fn the_side_is_stated_or_told_by_the_task_and_never_guessed() {
+    let env = TestEnv::new();
+    let create = |task: &str, more: &[&str]| {
+        let args = [
+            "dispute",
+            "create",
+            task,
+            "--reason",
+            "other",
+            "--position",
+            "x",
+        ];
+        env.run(args.iter().chain(more))
+    };
+    let pending = add_task(&env, "Pending");
+    assert_snapshot!(env.tidy(&outcome(&create(&pending, &[]))), @"
+    Error: Task [CASE] is pending: it does not tell whose position it is
+    Hint: Say `--as coder` or `--as reviewer`
+    exit 2
+    ");
+    create(&pending, &["--as", "coder"]).assert_code(0);
+
+    let sent_back = add_task(&env, "Sent back");
+    for step in ["start", "submit", "reject"] {
+        env.run(["task", step, &sent_back]).assert_code(0);
+    }
+    // The name of a model says nothing about its role.
+    let created = create(&sent_back, &["--model", "the-reviewer-9", "--json"]);
+    let dispute = created.assert_code(0).json()["dispute"].clone();
+    assert_eq!(dispute["coder"]["model"], "the-reviewer-9");
+    assert_eq!(dispute["reviewer"], Value::Null);
+    env.assert_healthy();
+}
+
+#[test]
+fn what_is_not_possible_is_refused_with_the_reason() {
+    let court = Court::new();
+    let env = &court.env;
+    let id = court.open();
+    let done = add_task(env, "Done");
+    for step in ["start", "submit", "approve"] {
+        env.run(["task", step, &done]).assert_code(0);
+    }
+    let mut told = String::new();
+    for args in [
+        [
+            "dispute",
+            "create",
+            &court.task,
+            "--reason",
+            "other",
+            "--position",
+            "x",
+        ]
+        .as_slice(),
+        &[
+            "dispute",
+            "create",
+            &done,
+            "--reason",
+            "other",
+            "--position",
+            "x",
+            "--as",
+            "coder",
+        ],
+        &[
+            "dispute",
+            "create",
+            "c-0000000000",
+            "--reason",
+            "other",
+            "--position",
+            "x",
+        ],
+        &[
+            "dispute",
+            "create",
+            &court.task,
+            "--reason",
+            "taste",
+            "--position",
+            "x",
+        ],
+        &["dispute", "answer", &id, "--position", " "],
+        &[
+            "dispute",
+            "answer",
+            &id,
+            "--position",
+            "x",
+            "--as",
+            "reviewer",
+        ],
+        &[
+            "dispute",
+            "resolve",
+            &id,
+            "--decision",
+            "coder",
+            "--notes",
+            " ",
+        ],
+        &[
+            "dispute",
+            "resolve",
+            "d-0000000000",
+            "--decision",
+            "coder",
+            "--notes",
+            "x",
+        ],
+        &[
+            "dispute",
+            "resolve",
+            &id,
+            "--decision",
+            "coder",
+            "--notes",
+            "x",
+            "--overrule",
+        ],
+        &["dispute", "log", &court.task, "--notes", "x"],
+        &["dispute", "show", "d-"],
+    ] {
+        let ran = env.run(args);
+        told += &format!("{}exit {}\n", ran.stderr, ran.code.unwrap());
+    }
+    assert_snapshot!(env.tidy(&told), @r#"
+    Error: Task [CASE] has an open dispute: [DISPUTE]
+    Hint: State the other position with `tribunal dispute answer [DISPUTE] --position …`
+    exit 2
+    Error: Task [CASE] is completed, so there is nothing to dispute
+    Hint: Reopen it with `tribunal task reopen [CASE]`
+    exit 2
+    Error: No task has the id `[CASE]`
+    Hint: `tribunal task list` shows all tasks
+    exit 4
+    error: invalid value 'taste' for '--reason <REASON>': "taste" is no reason; known are architecture_disagreement, specification_ambiguity, guideline_conflict, security_concern, scope_disagreement, other
+
+    For more information, try '--help'.
+    exit 2
+    Error: The position of the coder is empty
+    exit 2
+    Error: The reviewer has stated its position in dispute [DISPUTE]
+    exit 2
+    Error: A ruling needs a reason
+    exit 2
+    Error: No dispute has the id `[DISPUTE]`
+    Hint: `tribunal dispute list` shows all disputes
+    exit 4
+    Error: Dispute [DISPUTE] has no ruling that could be overruled
+    exit 2
+    error: the following required arguments were not provided:
+      --minor
+
+    Usage: tribunal dispute log --minor --notes <TEXT> --ledger <DIR> <TASK>
+
+    For more information, try '--help'.
+    exit 2
+    exit 0
+    "#);
+    assert_eq!(court.marker(), "[!]");
+    env.assert_healthy();
+}
+
+#[test]
+fn a_minor_dispute_changes_nothing_and_needs_nobody() {
+    let court = Court::new();
+    let env = &court.env;
+    let notes = "Reviewer preferred camelCase";
+    let logged = env.run(["dispute", "log", &court.task, "--minor", "--notes", notes]);
+    assert_snapshot!(env.tidy(&outcome(&logged)), @"
+    Noted [DISPUTE] about Fix login bug ([CASE])
+    exit 0
+    ");
+    assert_eq!(court.marker(), "[o]");
+    assert!(!env.project().join("dispute.md").exists());
+    let open = env
+        .run(["dispute", "list", "--status", "open"])
+        .assert_code(0);
+    assert_eq!(open.stdout, "");
+    let noted = env.run(["disputes", "--recent", "10"]).assert_code(0);
+    assert_snapshot!(env.tidy(&noted.stdout), @"
+    ID            OPENED      ABOUT          REASON  RULING  BY 
+    [DISPUTE]  [DATE]  Fix login bug  other   noted
+    ");
+    env.assert_healthy();
+}
+
+#[test]
+fn a_discard_is_a_ruling_with_its_own_provenance() {
+    let court = Court::new();
+    let id = court.open();
+    court.env.run(["dispute", "discard", &id]).assert_code(0);
+    let shown = court.env.run(["dispute", "show", &id, "--json"]);
+    let ruling = shown.assert_code(0).json()["dispute"]["ruling"].clone();
+    assert_eq!(ruling["decision"], "dismiss");
+    assert_eq!(ruling["by"], "discard");
+    assert_eq!(court.marker(), "[x]");
+    court.env.assert_healthy();
+}
+
+#[test]
+fn a_file_of_the_users_own_is_left_alone() {
+    let court = Court::new();
+    court.env.write("dispute.md", "# My own notes\n");
+    let id = court.open();
+    assert_eq!(court.page(), "# My own notes\n");
+    let shown = court.env.run(["dispute", "show", &id]).assert_code(0);
+    assert!(
+        shown
+            .stdout
+            .contains("was not written by tribunal and is left alone")
+    );
+    std::fs::remove_file(court.env.project().join("dispute.md")).unwrap();
+    let args = ["dispute", "answer", &id, "--position", "x"];
+    court.env.run(args).assert_code(0);
+    assert!(court.page().contains(&id));
+    court.env.assert_healthy();
+}
+
+#[test]
+fn the_page_is_not_touched_when_it_is_right() {
+    let court = Court::new();
+    let id = court.open();
+    let path = court.env.project().join("dispute.md");
+    let before = std::fs::metadata(&path).unwrap().modified().unwrap();
+    court.env.run(["dispute", "list"]).assert_code(0);
+    court.env.run(["dispute", "show", &id]).assert_code(0);
+    let after = std::fs::metadata(&path).unwrap().modified().unwrap();
+    assert_eq!(before, after);
+}
