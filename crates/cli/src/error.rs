@@ -188,6 +188,11 @@ impl From<CaseError> for CliError {
             CaseError::UnfitAgent { reason, .. } => {
                 Self::new(Exit::Config, reason).hint("`tribunal doctor` checks every agent")
             }
+            CaseError::NoJudge { ref dispute } => Self::new(Exit::Config, error.to_string())
+                .hint("Add one with `tribunal connect <agent> --role judge`")
+                .hint(format!(
+                    "Or rule yourself with `tribunal dispute resolve {dispute} --decision …`"
+                )),
             CaseError::Dispute(refusal) => refused(&refusal),
             CaseError::Request(text) => Self::new(Exit::Usage, text),
             CaseError::Change(error) => {

@@ -120,6 +120,12 @@ pub enum CaseError {
         /// Why.
         reason: String,
     },
+    /// Nobody is configured who could rule.
+    #[error("dispute {dispute} needs a judge, but none is configured")]
+    NoJudge {
+        /// The dispute.
+        dispute: tribunal_core::ids::DisputeId,
+    },
     /// A dispute does not take what was asked.
     #[error(transparent)]
     Dispute(#[from] tribunal_core::dispute::Refusal),

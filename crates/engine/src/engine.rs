@@ -95,7 +95,7 @@ impl Engine {
             }
             CaseKind::Dispute => {
                 let case = self.take_over(&record.id).await?;
-                Ok(Resumed::Dispute(Box::new(self.settle(case).await?)))
+                Ok(Resumed::Dispute(Box::new(self.resume_dispute(case).await?)))
             }
             CaseKind::Task | CaseKind::Section => {
                 let instead = instead_of_resuming(record).unwrap_or_default();

@@ -36,18 +36,11 @@ impl RulePrompt<'_> {
             "" => "(no code was recorded with the dispute)",
             text => text,
         };
-        let title = self
-            .dispute
-            .opening
-            .subject
-            .title()
-            .replace(['\n', '\r'], " ");
         fill(
             &RULE,
             &[
                 ("question", question),
                 ("nonce", self.nonce),
-                ("title", &title),
                 ("grounds", self.dispute.opening.grounds.phrase()),
                 ("statements", &self.statements()),
                 ("evidence", &or_none(self.evidence())),
@@ -66,7 +59,7 @@ impl RulePrompt<'_> {
 
     fn statements(&self) -> String {
         let opening = &self.dispute.opening;
-        let mut lines: Vec<Value> = Vec::new();
+        let mut lines: Vec<Value> = vec![json!({"about": opening.subject.title()})];
         if let Some(finding) = opening.subject.finding() {
             lines.push(json!({
                 "from": "reviewer", "finding": finding.title,

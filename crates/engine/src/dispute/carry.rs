@@ -3,7 +3,7 @@
 use tribunal_core::dispute::{Dispute, Effect};
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::ids::{CaseId, EffectKey};
-use tribunal_store::StoreError;
+use tribunal_store::{EffectState, StoreError};
 
 use super::task::Cause;
 use crate::Engine;
@@ -57,13 +57,21 @@ impl Engine {
         due: &[Due],
         held: Option<&Case>,
     ) -> Result<(), CaseError> {
+        let renders = due.iter().filter(|one| one.effect == Effect::RenderFile);
+        let last_render = renders.map(|one| one.seq).max();
         for Due { seq, effect } in due {
             match effect {
                 // Stored together with the event.
                 Effect::TrackFinding(_) => {}
                 Effect::RenderFile => {
-                    let key = format!("render dispute.md after event {seq}");
-                    self.render_file(case, &effect_key(key)?).await?;
+                    let key = effect_key(format!("render dispute.md after event {seq}"))?;
+                    // What was announced is done; otherwise the last one is enough for all.
+                    let store = self.ledger.store();
+                    if last_render == Some(*seq)
+                        || store.effect(case.id(), &key).await? == EffectState::Intended
+                    {
+                        self.render_file(case, &key).await?;
+                    }
                 }
                 Effect::MarkTask { task, change } => {
                     let key = effect_key(format!("mark task {task} after event {seq}"))?;

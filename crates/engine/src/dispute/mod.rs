@@ -6,12 +6,14 @@
 mod alert;
 mod carry;
 mod file;
+mod judge;
 mod material;
 mod task;
 
 use std::path::PathBuf;
 
 use serde_json::json;
+use tribunal_core::agent::Role;
 use tribunal_core::case::{CaseKind, Outcome, Pause};
 use tribunal_core::dispute::{
     Decision, Dispute, DisputeState, Effect, Evidence, Gravity, Grounds, Objection, Opening,
@@ -19,7 +21,7 @@ use tribunal_core::dispute::{
 };
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::finding::Category;
-use tribunal_core::ids::DisputeId;
+use tribunal_core::ids::{AgentName, DisputeId};
 use tribunal_core::text::truncate_chars;
 use tribunal_core::time::Timestamp;
 use tribunal_store::{DisputeFilter, PrecedentFilter, StoreError, crashpoint};
@@ -27,7 +29,7 @@ use tribunal_store::{DisputeFilter, PrecedentFilter, StoreError, crashpoint};
 use self::alert::Alert;
 use crate::Engine;
 use crate::case::{Case, CaseError};
-use crate::config::Settings;
+use crate::config::{Roster, Settings};
 
 /// What the config says about disputes.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +40,10 @@ pub(crate) struct DisputeConduct {
     pub(crate) shown_resolved: u32,
     /// How long a ruling serves as a precedent.
     pub(crate) precedent_days: u32,
+    /// The agents who may rule, in the order of the config.
+    pub(crate) judges: Vec<AgentName>,
+    /// How many of them sit on one dispute.
+    pub(crate) panel: u32,
     /// How long a dispute may be open before it is called stale.
     pub(crate) timeout_days: u32,
     /// How to tell about stale ones.
@@ -46,8 +52,12 @@ pub(crate) struct DisputeConduct {
 
 impl DisputeConduct {
     pub(crate) fn new(settings: &Settings, project: Option<PathBuf>) -> Self {
+        let roster = Roster::new(settings);
+        let judges = roster.with_role(Role::Judge).map(|one| one.name.clone());
         Self {
             project,
+            judges: judges.collect(),
+            panel: settings.review.judge.panel,
             shown_resolved: settings.disputes.shown_resolved,
             precedent_days: settings.precedents.expire_days,
             timeout_days: settings.disputes.timeout_days,
@@ -229,6 +239,22 @@ impl Engine {
             limit: Some(20),
         };
         Ok(store.precedents(&wanted).await?)
+    }
+
+    /// Returns the rulings that were made about any of `files`.
+    pub async fn precedents_about(&self, files: &[String]) -> Result<Vec<Dispute>, CaseError> {
+        let since = Some(self.precedents_since().await?);
+        let mut found = Vec::new();
+        for file in files {
+            let wanted = PrecedentFilter {
+                place: Some((file.clone(), None)),
+                since,
+                limit: Some(5),
+                ..PrecedentFilter::default()
+            };
+            found.extend(self.ledger.store().precedents(&wanted).await?);
+        }
+        Ok(found)
     }
 
     /// Returns since when rulings count as precedents.

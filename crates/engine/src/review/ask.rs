@@ -14,16 +14,16 @@ use crate::case::{Case, CaseError, Then};
 
 /// Where questions are put and recorded.
 #[derive(Clone, Copy)]
-pub(super) struct Asking<'a> {
-    pub(super) engine: &'a Engine,
-    pub(super) case: &'a Case,
+pub(crate) struct Asking<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) case: &'a Case,
     /// Where agents work that look at files.
-    pub(super) directory: &'a Path,
+    pub(crate) directory: &'a Path,
 }
 
 /// Why no answer came.
 #[derive(Debug)]
-pub(super) enum Unanswered {
+pub(crate) enum Unanswered {
     /// The run failed.
     Failed(AgentError),
     /// The provider waits; others go on.
@@ -32,7 +32,7 @@ pub(super) enum Unanswered {
 
 impl Unanswered {
     /// Returns the reason in one sentence.
-    pub(super) fn why(self) -> String {
+    pub(crate) fn why(self) -> String {
         match self {
             Self::Failed(error) => error.message,
             Self::Parked(why) => why,
@@ -40,7 +40,7 @@ impl Unanswered {
     }
 
     /// Tells whether the question was too long for the model.
-    pub(super) fn is_too_long(&self) -> bool {
+    pub(crate) fn is_too_long(&self) -> bool {
         match self {
             Self::Failed(error) => error.class == ErrorClass::ContextTooLong,
             Self::Parked(_) => false,
@@ -56,7 +56,7 @@ struct StepOutput {
 
 impl Asking<'_> {
     /// Puts one question and returns the reply.
-    pub(super) async fn ask(
+    pub(crate) async fn ask(
         self,
         agent: &AgentName,
         role: Role,

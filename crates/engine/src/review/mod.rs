@@ -5,7 +5,7 @@
 
 mod advise;
 mod arbitrate;
-mod ask;
+pub(crate) mod ask;
 mod builtin;
 mod conduct;
 mod debate;
@@ -296,7 +296,7 @@ fn read_request(request: serde_json::Value) -> Result<ReviewRequest, CaseError> 
 }
 
 /// Returns random text that is nowhere in `material`, the same for the same question.
-fn nonce(seed: &str, step: &str, material: &str) -> String {
+pub(crate) fn nonce(seed: &str, step: &str, material: &str) -> String {
     let mut attempt = 0_u32;
     loop {
         let hash = blake3::hash(format!("{seed}\n{step}\n{attempt}").as_bytes()).to_hex();

@@ -2,6 +2,7 @@
 
 mod create;
 mod json;
+mod judge;
 mod list;
 mod resolve;
 mod show;
@@ -39,6 +40,7 @@ enum Command {
     Log(create::Log),
     List(list::List),
     Show(show::Show),
+    Judge(judge::Judge),
     Resolve(resolve::Resolve),
     Discard(resolve::Discard),
 }
@@ -51,6 +53,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         Command::Log(args) => create::log(invocation, args).await,
         Command::List(args) => list::list(invocation, &args).await,
         Command::Show(args) => show::show(invocation, &args).await,
+        Command::Judge(args) => judge::judge(invocation, &args).await,
         Command::Resolve(args) => resolve::resolve(invocation, args).await,
         Command::Discard(args) => resolve::discard(invocation, args).await,
     }

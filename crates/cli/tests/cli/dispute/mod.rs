@@ -1,5 +1,6 @@
 //! `dispute` and `disputes`.
 
+mod judge;
 mod stale;
 
 use insta::assert_snapshot;

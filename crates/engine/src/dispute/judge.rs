@@ -1,0 +1,311 @@
+//! Judges at work on a dispute: fresh, blind to names, of another family where there is one.
+
+use futures_util::future::try_join_all;
+use tribunal_core::agent::Role;
+use tribunal_core::dispute::panel::{Finding, conclude};
+use tribunal_core::dispute::{Dispute, DisputeState, Effect, Hearing, JudgeNamed, Party, Recourse};
+use tribunal_core::event::{DisputeEvent, EventKind};
+use tribunal_core::ids::{AgentName, DisputeId, StepKey};
+use tribunal_core::prompt::{RulePrompt, ask_again};
+use tribunal_core::reply::read_signed_ruling;
+use tribunal_store::crashpoint;
+
+use crate::Engine;
+use crate::case::{Case, CaseError, Then};
+use crate::review::ask::{Asking, Unanswered};
+use crate::review::nonce;
+
+/// How often one judge is asked before it counts as silent.
+const ATTEMPTS: u32 = 2;
+
+impl Engine {
+    /// Tells whether a judge is configured.
+    #[must_use]
+    pub fn has_judge(&self) -> bool {
+        !self.disputes.judges.is_empty()
+    }
+
+    /// Gives a dispute to the judge, or to several, and records what comes of it: a ruling, or an
+    /// escalation to a human. Missing, late and garbled answers never rule.
+    pub async fn judge(&self, id: &DisputeId) -> Result<Dispute, CaseError> {
+        let store = self.ledger.store();
+        let before = store.find_dispute(id.as_str()).await?;
+        if before.state != DisputeState::BeforeJudge {
+            let chosen = DisputeEvent::RecourseChosen {
+                recourse: Recourse::Judge,
+            };
+            before.apply(&chosen, store.now().await?)?;
+        }
+        if !self.has_judge() {
+            let dispute = id.clone();
+            return Err(CaseError::NoJudge { dispute });
+        }
+        let case = self.take_over(&id.case()).await?;
+        self.judge_in(case).await
+    }
+
+    /// Lets the judges rule in the dispute's own case; whoever resumes it asks only those who have
+    /// not answered.
+    pub(crate) async fn judge_in(&self, case: Case) -> Result<Dispute, CaseError> {
+        let (mut dispute, _) = self.story(case.id()).await?;
+        if dispute.state != DisputeState::BeforeJudge {
+            let chosen = DisputeEvent::RecourseChosen {
+                recourse: Recourse::Judge,
+            };
+            let now = self.ledger.store().now().await?;
+            match dispute.clone().apply(&chosen, now) {
+                Ok((after, effects)) => {
+                    self.store_event(&case, chosen, &effects).await?;
+                    dispute = after;
+                }
+                Err(refusal) => {
+                    self.settle(case).await?;
+                    return Err(refusal.into());
+                }
+            }
+        }
+        match self.hear(&case, &dispute).await {
+            Ok(hearings) => {
+                self.store_hearings(&case, dispute, hearings).await?;
+                self.settle(case).await
+            }
+            Err(CaseError::Parked { why, until }) => {
+                case.park(why.clone(), until).await?;
+                Err(CaseError::Parked { why, until })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Goes on with a dispute whose owner is gone: with its judges if they were at work.
+    pub(crate) async fn resume_dispute(&self, case: Case) -> Result<Dispute, CaseError> {
+        let (dispute, _) = self.story(case.id()).await?;
+        match dispute.state == DisputeState::BeforeJudge && self.has_judge() {
+            true => self.judge_in(case).await,
+            false => self.settle(case).await,
+        }
+    }
+
+    /// Asks all judges who sit and returns what each said.
+    async fn hear(&self, case: &Case, dispute: &Dispute) -> Result<Vec<Hearing>, CaseError> {
+        let round = self.sitting(case).await?;
+        let seed = self.seed(case, &round).await?;
+        let precedents = self.precedents_of(dispute).await?;
+        let material = match &dispute.opening.material {
+            Some(hash) => self
+                .dir
+                .get_blob(hash)
+                .map_err(CaseError::file("read the code of the dispute"))?,
+            None => Vec::new(),
+        };
+        let material = String::from_utf8_lossy(&material).into_owned();
+        let directory = self
+            .dir
+            .make_workplace(case.id())
+            .map_err(CaseError::file("make a directory for the judge"))?;
+        let matter = Matter {
+            dispute,
+            precedents: &precedents,
+            material: &material,
+            round: &round,
+            seed: &seed,
+        };
+        let asking = Asking {
+            engine: self,
+            case,
+            directory: &directory,
+        };
+        let seats = (1..).zip(self.bench(dispute)?);
+        let heard = seats.map(|(seat, judge)| matter.ask(asking, seat, judge));
+        let heard = try_join_all(heard).await;
+        // What agents left there is of no use; a leftover does no harm.
+        let _ = self.dir.clear_workplace(case.id());
+        heard
+    }
+
+    /// Returns the name of this sitting: a dispute that is given to a judge again is heard anew.
+    async fn sitting(&self, case: &Case) -> Result<String, CaseError> {
+        let events = self.ledger.store().events(case.id(), 0, u32::MAX).await?;
+        let is_sent = |kind: &EventKind| {
+            matches!(
+                kind,
+                EventKind::Dispute(DisputeEvent::RecourseChosen {
+                    recourse: Recourse::Judge,
+                })
+            )
+        };
+        let sent = events.iter().filter(|event| is_sent(&event.kind)).count();
+        Ok(format!("rule {sent}"))
+    }
+
+    /// Returns random text that no party has seen, the same for whoever resumes the sitting.
+    async fn seed(&self, case: &Case, round: &str) -> Result<String, CaseError> {
+        let key = StepKey::new(format!("{round} seed"))
+            .map_err(|error| CaseError::Request(error.to_string()))?;
+        let draw = async {
+            let bits = [crate::random_bits(), crate::random_bits()];
+            Ok(Some(format!("{:016x}{:016x}", bits[0], bits[1])))
+        };
+        let seed = case.step_if_answered(&key, Then::GoOn, draw).await?;
+        Ok(seed.unwrap_or_default())
+    }
+
+    async fn precedents_of(&self, dispute: &Dispute) -> Result<Vec<Dispute>, CaseError> {
+        let found = match dispute.opening.subject.finding() {
+            Some(finding) => {
+                let file = &finding.location.file;
+                self.precedents_for(&finding.fingerprint, finding.category, file)
+                    .await?
+            }
+            None => self.precedents_about(&dispute.opening.files).await?,
+        };
+        let others = found.into_iter().filter(|one| one.id != dispute.id);
+        Ok(others.take(5).collect())
+    }
+
+    /// Returns who sits: judges of a family that is no party's first, and as many as configured.
+    /// With fewer judges than seats they sit again, each time as a fresh instance.
+    fn bench(&self, dispute: &Dispute) -> Result<Vec<JudgeNamed>, CaseError> {
+        let families: Vec<&str> = [Party::Coder, Party::Reviewer]
+            .into_iter()
+            .filter_map(|side| dispute.position(side)?.family.as_deref())
+            .collect();
+        let mut judges = Vec::new();
+        for name in &self.disputes.judges {
+            let seat = self.seat(name)?;
+            let profile = seat.agent.profile();
+            judges.push(JudgeNamed {
+                agent: name.to_string(),
+                model: profile.model.clone(),
+                family: profile.family.clone(),
+                kin: families.contains(&profile.family.as_str()),
+            });
+        }
+        judges.sort_by_key(|judge| judge.kin);
+        // A judge of a party's family sits only when nobody else can.
+        if judges.iter().any(|judge| !judge.kin) {
+            judges.retain(|judge| !judge.kin);
+        }
+        let seats = usize::try_from(self.disputes.panel.max(1)).unwrap_or(1);
+        Ok(judges.into_iter().cycle().take(seats).collect())
+    }
+
+    async fn store_hearings(
+        &self,
+        case: &Case,
+        mut dispute: Dispute,
+        hearings: Vec<Hearing>,
+    ) -> Result<(), CaseError> {
+        let now = self.ledger.store().now().await?;
+        let conclusion = match conclude(&hearings) {
+            Finding::Ruling {
+                decision,
+                reason,
+                reversal,
+                ruler,
+            } => DisputeEvent::DisputeRuled {
+                decision,
+                reason,
+                reversal,
+                ruler,
+                overrules: false,
+            },
+            Finding::Escalation { question } => DisputeEvent::DisputeEscalated { question },
+        };
+        let heard = hearings
+            .into_iter()
+            .map(|hearing| DisputeEvent::JudgeHeard {
+                hearing: Box::new(hearing),
+            });
+        let mut events = Vec::new();
+        let mut findings = Vec::new();
+        for event in heard.chain([conclusion]) {
+            let (after, effects) = dispute.apply(&event, now)?;
+            dispute = after;
+            findings.extend(effects.into_iter().filter_map(|effect| match effect {
+                Effect::TrackFinding(finding) => Some(*finding),
+                _ => None,
+            }));
+            events.push(EventKind::Dispute(event));
+        }
+        if !findings.is_empty() {
+            events.push(EventKind::FindingsTracked { findings });
+        }
+        crashpoint!("dispute.ruling.before");
+        // Answers and what they come to are one write: nobody sees the one without the other.
+        case.record(events).await?;
+        crashpoint!("dispute.ruling.after");
+        Ok(())
+    }
+}
+
+/// What is put to each judge.
+#[derive(Clone, Copy)]
+struct Matter<'a> {
+    dispute: &'a Dispute,
+    precedents: &'a [Dispute],
+    material: &'a str,
+    round: &'a str,
+    seed: &'a str,
+}
+
+impl<'a> Matter<'a> {
+    fn prompt(self, nonce: &'a str) -> RulePrompt<'a> {
+        RulePrompt {
+            nonce,
+            dispute: self.dispute,
+            precedents: self.precedents,
+            material: self.material,
+        }
+    }
+
+    /// Asks one judge, once more if no answer that counts came.
+    async fn ask(
+        self,
+        asking: Asking<'_>,
+        seat: u32,
+        judge: JudgeNamed,
+    ) -> Result<Hearing, CaseError> {
+        let key = format!("{} seat {seat} {}", self.round, judge.agent);
+        let nonce = nonce(self.seed, &key, &self.prompt("").data());
+        let question = self.prompt(&nonce).render();
+        let name = AgentName::new(judge.agent.clone())
+            .map_err(|error| CaseError::Request(error.to_string()))?;
+        let mut why = String::new();
+        for attempt in 1..=ATTEMPTS {
+            let (key, text) = match attempt {
+                1 => (key.clone(), question.clone()),
+                _ => (format!("{key} again"), ask_again(&question, &why)),
+            };
+            let reply = match asking.ask(&name, Role::Judge, &key, text).await? {
+                Ok(reply) => reply,
+                // Its provider waits; asking at once again would not help.
+                Err(Unanswered::Parked(waits)) => {
+                    why = waits;
+                    break;
+                }
+                Err(unanswered) => {
+                    why = unanswered.why();
+                    continue;
+                }
+            };
+            match read_signed_ruling(&reply.text, reply.structured.as_ref(), &nonce) {
+                Ok(read) => {
+                    return Ok(Hearing {
+                        judge,
+                        answer: Some(read.answer),
+                        reason: asking.engine.redactor.redact(&read.reason),
+                        reversal: asking.engine.redactor.redact(&read.reversal),
+                    });
+                }
+                Err(problem) => why = problem,
+            }
+        }
+        Ok(Hearing {
+            judge,
+            answer: None,
+            reason: why,
+            reversal: String::new(),
+        })
+    }
+}
