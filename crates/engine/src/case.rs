@@ -2,7 +2,8 @@
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -28,14 +29,20 @@ pub struct Case {
     holder: Arc<LazyHolder>,
     /// Taken with the first write, and again by whoever resumes.
     lease: Mutex<Tenure>,
+    /// What is to be written with the next events. Whoever writes takes all of it, so that those
+    /// who come while somebody writes share the next commit.
+    waiting: std::sync::Mutex<Vec<EventKind>>,
+    /// Whether anything of the case stands in the ledger yet.
+    stored: AtomicBool,
     stop: CancellationToken,
     resumed: bool,
 }
 
-/// Whether the case stands in the ledger yet, and what waits to be written with the next events.
+/// Whether the case stands in the ledger yet, and whether writing to it failed.
 struct Tenure {
     lease: Option<(Lease, DropGuard)>,
-    waiting: Vec<EventKind>,
+    /// A write failed: what it took along is lost to everybody who waited for it.
+    broken: bool,
 }
 
 /// This process as an owner of cases, announced to others when it first owns one that they can see.
@@ -163,13 +170,15 @@ impl Case {
         };
         let lease = Mutex::new(Tenure {
             lease: None,
-            waiting: vec![opened],
+            broken: false,
         });
         Self {
             id,
             ledger,
             holder,
             lease,
+            waiting: std::sync::Mutex::new(vec![opened]),
+            stored: AtomicBool::new(false),
             stop,
             resumed: false,
         }
@@ -192,13 +201,15 @@ impl Case {
         let guard = keep_alive(&ledger, &lease);
         let lease = Mutex::new(Tenure {
             lease: Some((lease, guard)),
-            waiting: vec![resumed],
+            broken: false,
         });
         Ok(Self {
             id,
             ledger,
             holder,
             lease,
+            waiting: std::sync::Mutex::new(vec![resumed]),
+            stored: AtomicBool::new(true),
             stop,
             resumed: true,
         })
@@ -225,7 +236,7 @@ impl Case {
     ///
     /// For facts that matter only with what follows them, so that they cost no commit of their own.
     pub(crate) async fn note(&self, event: EventKind) {
-        self.lease.lock().await.waiting.push(event);
+        self.waiting().push(event);
     }
 
     /// Stores `events`, after those that were waiting. They are on disk when this returns.
@@ -233,27 +244,45 @@ impl Case {
         &self,
         events: impl IntoIterator<Item = EventKind>,
     ) -> Result<(), CaseError> {
+        self.waiting().extend(events);
         let mut tenure = self.lease.lock().await;
-        tenure.waiting.extend(events);
-        if tenure.waiting.is_empty() {
+        let batch = std::mem::take(&mut *self.waiting());
+        if tenure.broken {
+            return Err(CaseError::Request(
+                "the ledger could not be written to before".to_owned(),
+            ));
+        }
+        if batch.is_empty() {
+            // Somebody else has stored ours together with theirs.
             return Ok(());
         }
-        let batch = std::mem::take(&mut tenure.waiting);
+        let written = self.write(&mut tenure, batch).await;
+        tenure.broken = written.is_err();
+        written
+    }
+
+    async fn write(&self, tenure: &mut Tenure, batch: Vec<EventKind>) -> Result<(), CaseError> {
         if let Some((lease, _)) = &tenure.lease {
             self.ledger.append(lease, batch).await?;
-        } else {
-            // Nobody else will ever see who owned a case that ends with its first write.
-            let holder = match batch.last() {
-                Some(EventKind::CaseClosed { .. } | EventKind::CaseParked { .. }) => {
-                    Holder::unannounced()
-                }
-                _ => self.holder.announced()?,
-            };
-            let lease = self.ledger.open_case(&self.id, &holder, batch).await?;
-            let guard = keep_alive(&self.ledger, &lease);
-            tenure.lease = Some((lease, guard));
+            return Ok(());
         }
+        // Nobody else will ever see who owned a case that ends with its first write.
+        let holder = match batch.last() {
+            Some(EventKind::CaseClosed { .. } | EventKind::CaseParked { .. }) => {
+                Holder::unannounced()
+            }
+            _ => self.holder.announced()?,
+        };
+        let lease = self.ledger.open_case(&self.id, &holder, batch).await?;
+        let guard = keep_alive(&self.ledger, &lease);
+        tenure.lease = Some((lease, guard));
+        self.stored.store(true, Ordering::Release);
         Ok(())
+    }
+
+    fn waiting(&self) -> std::sync::MutexGuard<'_, Vec<EventKind>> {
+        // Pushing and taking cannot leave the list half-changed.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the result of the step `key`, doing `work` only if no earlier run of the case did.
@@ -366,7 +395,7 @@ impl Case {
 
     /// Tells whether anything of the case stands in the ledger yet.
     pub(crate) async fn is_stored(&self) -> bool {
-        self.lease.lock().await.lease.is_some()
+        self.stored.load(Ordering::Acquire)
     }
 
     async fn finished(&self, key: &StepKey) -> Result<Option<serde_json::Value>, CaseError> {
