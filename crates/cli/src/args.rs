@@ -81,6 +81,7 @@ pub(crate) enum Command {
     Ask(commands::ask::Args),
     Consensus(commands::consensus::Args),
     Debate(commands::debate::Args),
+    Trial(commands::trial::Args),
     Verdict(commands::verdict::Args),
     Dispute(commands::dispute::Args),
     Disputes(commands::disputes::Args),

@@ -54,6 +54,7 @@ fn run(args: Args) -> Result<Exit, CliError> {
         Command::Config(args) => commands::config::run(&invocation, args),
         Command::Consensus(args) => commands::consensus::run(&invocation, &args),
         Command::Debate(args) => commands::debate::run(&invocation, &args),
+        Command::Trial(args) => block_on(commands::trial::run(&invocation, args)),
         Command::Verdict(args) => commands::verdict::run(&invocation, &args),
         Command::Init(args) => commands::init::run(&invocation, &args),
         Command::Connect(args) => commands::connect::run(&invocation, args),

@@ -18,6 +18,8 @@ pub enum CaseKind {
     Ask,
     /// A panel of reviewers on one change.
     Review,
+    /// Contestants who answer one challenge before judges.
+    Trial,
     /// A piece of work on the list.
     Task,
     /// A heading of the list.
@@ -33,6 +35,7 @@ impl CaseKind {
         match self {
             Self::Ask => "ask",
             Self::Review => "review",
+            Self::Trial => "trial",
             Self::Task => "task",
             Self::Section => "section",
             Self::Dispute => "dispute",

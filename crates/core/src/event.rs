@@ -9,6 +9,7 @@
 mod arbitration;
 mod dispute;
 mod task;
+mod trial;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,7 @@ use crate::time::Timestamp;
 pub use arbitration::ArbitrationEvent;
 pub use dispute::DisputeEvent;
 pub use task::TaskEvent;
+pub use trial::TrialEvent;
 
 /// One fact about a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -293,6 +295,16 @@ pub enum EventKind {
     #[serde(skip)]
     #[schemars(!skip, untagged)]
     Dispute(DisputeEvent),
+    /// Something happened in a trial.
+    #[serde(skip)]
+    #[schemars(!skip, untagged)]
+    Trial(TrialEvent),
+}
+
+impl From<TrialEvent> for EventKind {
+    fn from(event: TrialEvent) -> Self {
+        Self::Trial(event)
+    }
 }
 
 impl From<ArbitrationEvent> for EventKind {
@@ -319,6 +331,7 @@ impl Serialize for EventKind {
             Self::Arbitration(event) => event.serialize(serializer),
             Self::Task(event) => event.serialize(serializer),
             Self::Dispute(event) => event.serialize(serializer),
+            Self::Trial(event) => event.serialize(serializer),
             _ => Self::serialize(self, serializer),
         }
     }
@@ -336,6 +349,8 @@ impl<'de> Deserialize<'de> for EventKind {
             serde_json::from_value(value).map(Self::Task)
         } else if is_of(&DisputeEvent::TYPES) {
             serde_json::from_value(value).map(Self::Dispute)
+        } else if is_of(&TrialEvent::TYPES) {
+            serde_json::from_value(value).map(Self::Trial)
         } else {
             Self::deserialize(value)
         };

@@ -21,4 +21,5 @@ pub mod secret;
 pub mod task;
 pub mod text;
 pub mod time;
+pub mod trial;
 pub mod verdict;

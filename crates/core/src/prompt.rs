@@ -7,6 +7,7 @@
 mod arbitration;
 mod rounds;
 mod rule;
+mod trial;
 
 use std::fmt::Write as _;
 
@@ -18,6 +19,7 @@ pub use rounds::{
     json_lines,
 };
 pub use rule::RulePrompt;
+pub use trial::{ContestantPrompt, ContestantsPrompt, PanelPrompt, ScorePrompt, ShownAnswer};
 
 /// A question as it is shipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +53,11 @@ templates! {
     RULE = "judge/rule", "A judge rules on a dispute between coder and reviewer";
     RESPOND = "coder/respond", "The coder works on the findings of a review and answers each";
     VERIFY = "reviewer/verify", "A reviewer says whether the coder's work fixed what it reported";
+    ANSWER = "contestant/answer", "A contestant of a trial answers the challenge";
+    CODE = "contestant/code", "A contestant of a trial carries the challenge out in code";
+    CONTESTANTS = "arbiter/contestants", "The arbiter designs the contestants of a trial";
+    PANEL = "arbiter/panel", "The arbiter designs the judges of a trial for the answers at hand";
+    SCORE = "judge/score", "A judge of a trial scores every answer";
     WEIGH = "judge/weigh", "A judge weighs the evidence about a finding that stays contested";
 }
 

@@ -25,6 +25,7 @@ use crate::dispute::DisputeConduct;
 use crate::export::Exported;
 use crate::files::LedgerDir;
 use crate::ledger::Ledger;
+use crate::trial::TestCommand;
 
 /// What an engine is made of.
 pub(crate) struct Parts {
@@ -34,6 +35,8 @@ pub(crate) struct Parts {
     pub(crate) caps: Caps,
     pub(crate) retry: RetryPolicy,
     pub(crate) redactor: Redactor,
+    /// What runs the project's tests, where that is configured.
+    pub(crate) tests: Option<TestCommand>,
     pub(crate) disputes: DisputeConduct,
 }
 
@@ -80,6 +83,7 @@ impl Engine {
             script: Some(PathBuf::new()),
         };
         let parts = Parts {
+            tests: TestCommand::of(settings, &context),
             seats: seats(settings, &roster, &context),
             caps: caps(&settings.budget),
             retry: retry(&settings.retry),
@@ -101,6 +105,7 @@ impl Engine {
             caps: parts.caps,
             retry: parts.retry,
             redactor: parts.redactor,
+            tests: parts.tests,
             disputes: parts.disputes,
             stop: CancellationToken::new(),
             human: None,

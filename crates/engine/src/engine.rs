@@ -22,6 +22,7 @@ use crate::files::LedgerDir;
 use crate::human::Human;
 use crate::ledger::Ledger;
 use crate::review::Reviewed;
+use crate::trial::{TestCommand, Tried};
 
 /// Core, agents and store brought together. Everything that acts goes through here.
 pub struct Engine {
@@ -32,6 +33,8 @@ pub struct Engine {
     pub(crate) caps: Caps,
     pub(crate) retry: RetryPolicy,
     pub(crate) redactor: Redactor,
+    /// What runs the project's tests, where that is configured.
+    pub(crate) tests: Option<TestCommand>,
     pub(crate) disputes: DisputeConduct,
     pub(crate) stop: CancellationToken,
     /// Whom to ask what only a person can decide; nobody without a terminal.
@@ -47,6 +50,8 @@ pub enum Resumed {
     Ask(AskReport),
     /// It was a review.
     Review(Box<Reviewed>),
+    /// It was a trial.
+    Trial(Box<Tried>),
     /// It was a dispute; what was left undone for it is done, and it stands like this.
     Dispute(Box<Dispute>),
 }
@@ -92,6 +97,10 @@ impl Engine {
                 let case = self.take_over(&record.id).await?;
                 let reviewed = self.resume_review(case, request).await?;
                 Ok(Resumed::Review(Box::new(reviewed)))
+            }
+            CaseKind::Trial => {
+                let tried = self.resume_trial(record).await?;
+                Ok(Resumed::Trial(Box::new(tried)))
             }
             CaseKind::Dispute => {
                 let case = self.take_over(&record.id).await?;
@@ -140,7 +149,21 @@ impl Engine {
         title: String,
         request: serde_json::Value,
     ) -> Case {
-        let id = CaseId::from_bits(crate::random_bits());
+        self.new_case_as(
+            CaseId::from_bits(crate::random_bits()),
+            kind,
+            title,
+            request,
+        )
+    }
+
+    pub(crate) fn new_case_as(
+        &self,
+        id: CaseId,
+        kind: CaseKind,
+        title: String,
+        request: serde_json::Value,
+    ) -> Case {
         let title = self.redactor.redact(&title);
         let (ledger, holder) = (self.ledger.clone(), Arc::clone(&self.holder));
         Case::open(ledger, holder, id, kind, title, request, self.stop.clone())
@@ -169,7 +192,7 @@ impl Engine {
 /// Returns what to do with a case that waits for a turn of its own and is not simply gone on with.
 fn instead_of_resuming(record: &CaseRecord) -> Option<String> {
     match record.kind {
-        CaseKind::Ask | CaseKind::Review | CaseKind::Dispute => None,
+        CaseKind::Ask | CaseKind::Review | CaseKind::Trial | CaseKind::Dispute => None,
         CaseKind::Task => {
             let id = &record.id;
             Some(format!(

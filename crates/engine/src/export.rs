@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 use tribunal_agents::Reply;
 use tribunal_core::event::{Event, EventKind, RunResult};
+use tribunal_core::ids::CaseId;
 use tribunal_core::review::report::ReviewReport;
 use tribunal_store::{CaseRecord, RunRecord, Store, StoreError};
 
@@ -64,15 +65,7 @@ impl Exported {
         dir: &LedgerDir,
         case: &CaseRecord,
     ) -> Result<Self, StoreError> {
-        let mut events: Vec<Event> = Vec::new();
-        loop {
-            let after = events.last().map_or(0, |event| event.seq);
-            let page = store.events(&case.id, after, PAGE).await?;
-            if page.is_empty() {
-                break;
-            }
-            events.extend(page);
-        }
+        let events = events(store, &case.id).await?;
         let with_texts = |record: RunRecord| {
             let files = dir.run(&record.id);
             let prompt = std::fs::read_to_string(files.join("prompt.md")).ok();
@@ -154,6 +147,19 @@ impl Exported {
             }
         }
         text
+    }
+}
+
+/// Returns all events of a case.
+pub(crate) async fn events(store: &dyn Store, case: &CaseId) -> Result<Vec<Event>, StoreError> {
+    let mut events: Vec<Event> = Vec::new();
+    loop {
+        let after = events.last().map_or(0, |event| event.seq);
+        let page = store.events(case, after, PAGE).await?;
+        if page.is_empty() {
+            return Ok(events);
+        }
+        events.extend(page);
     }
 }
 

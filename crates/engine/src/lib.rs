@@ -21,6 +21,7 @@ pub mod ledger;
 pub mod replay;
 pub mod review;
 pub mod task;
+pub mod trial;
 pub mod worktree;
 
 pub use assemble::{Surroundings, open_store};

@@ -68,6 +68,7 @@ impl Stage {
                 patience_ms: 0,
             },
             redactor: Redactor::default(),
+            tests: None,
             disputes: DisputeConduct::default(),
         };
         let engine = Engine::assemble(parts)?;
@@ -96,6 +97,7 @@ impl Stage {
             }
             // What people decide cannot be asked again; the story is all there is.
             CaseKind::Dispute => Vec::new(),
+            CaseKind::Trial => self.play_trial().await?,
             CaseKind::Review => {
                 let clone = self.recorded_in.clone_of_repository();
                 let advice = self.advice();
@@ -116,6 +118,21 @@ impl Stage {
         } else {
             Replayed::Different(differences)
         })
+    }
+
+    /// Holds a trial again. Of changes to code what was handed in is taken as it is recorded.
+    async fn play_trial(&self) -> Result<Vec<String>, CaseError> {
+        let (record, events) = (&self.exported.case, &self.exported.events);
+        let then = crate::trial::told(events)?;
+        let now = self.engine.replay_trial(record, &then).await?;
+        let mut differences = Vec::new();
+        if then.panel != now.panel {
+            differences.push("the panel is designed differently".to_owned());
+        }
+        if then.verdict != now.verdict {
+            differences.push("the verdict comes out differently".to_owned());
+        }
+        Ok(differences)
     }
 
     /// Returns what was looked up about security findings when the case was recorded.

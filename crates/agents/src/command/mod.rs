@@ -50,6 +50,13 @@ pub use stage::exec_main;
 pub use supervise::supervise_main;
 pub use sweep::{marked_runs, sweep_marked};
 
+/// Returns the end of what a run printed, stdout before stderr.
+#[must_use]
+pub fn last_output(run_dir: &std::path::Path) -> (String, String) {
+    let words = |name| tail::last_words(&order::file(run_dir, name));
+    (words(order::STDOUT_FILE), words(order::STDERR_FILE))
+}
+
 /// An agent that is a program.
 pub struct CommandAgent {
     profile: Profile,

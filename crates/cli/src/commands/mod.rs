@@ -25,5 +25,6 @@ pub(crate) mod section;
 pub(crate) mod show;
 pub(crate) mod supervise;
 pub(crate) mod task;
+pub(crate) mod trial;
 pub(crate) mod verdict;
 pub(crate) mod watch;

@@ -2,11 +2,12 @@
 
 use tribunal_engine::Resumed;
 
-use crate::commands::{ask, review};
+use crate::commands::{ask, review, trial};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::{Format, Invocation};
 use crate::report;
+use crate::report::trial::TrialFormat;
 
 /// Go on with a case that was interrupted, parked, or ended without all answers
 ///
@@ -63,6 +64,14 @@ pub(super) fn finish(
         }
         Resumed::Ask(report) => ask::finish(invocation, format, &report),
         Resumed::Review(reviewed) => review::finish(invocation, &reviewed, &presentation),
+        Resumed::Trial(tried) => {
+            let format = match format {
+                Format::Text => TrialFormat::Text,
+                Format::Json => TrialFormat::Json,
+                Format::Jsonl => TrialFormat::Jsonl,
+            };
+            trial::finish(invocation, &tried, format, false)
+        }
         Resumed::Dispute(dispute) => {
             invocation.say(&format!(
                 "Nothing is left undone for dispute {}; see `tribunal dispute show {}`.",

@@ -2,6 +2,7 @@
 
 mod arbitration;
 mod task;
+mod trial;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -234,6 +235,7 @@ impl<W: Write + Send> Lines<W> {
             EventKind::Dispute(event) => disputes::sentence(event),
             EventKind::Noted { text } => text.clone(),
             EventKind::Task(event) => return task::sentence(event),
+            EventKind::Trial(event) => return trial::sentence(event),
             EventKind::StepStarted { .. }
             | EventKind::StepFinished { .. }
             | EventKind::RunProgressed { .. }

@@ -6,6 +6,7 @@ mod human;
 mod jsonl;
 mod progress;
 pub(crate) mod review;
+pub(crate) mod trial;
 pub(crate) mod verdict;
 mod words;
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use tribunal_core::text::for_terminal;
+use tribunal_core::trial::report::summary;
 use tribunal_core::verdict::{Points, Ranked, Seated, Verdict};
 
 /// Returns the verdict as text; `name` tells how a contestant is called.
@@ -57,31 +58,6 @@ pub(crate) fn render(verdict: &Verdict, name: impl Fn(&str) -> String) -> String
         }
     }
     text
-}
-
-/// Returns the outcome in one sentence.
-pub(crate) fn summary(verdict: &Verdict, name: &impl Fn(&str) -> String) -> String {
-    let Some(first) = verdict.ranking.first() else {
-        return "Nobody was judged.".to_owned();
-    };
-    let average = first.average.tenths();
-    match &verdict.winner {
-        Some(winner) if verdict.ranking.len() == 1 => format!(
-            "{} was the only contestant left, with an average score of {average}/100.",
-            name(winner)
-        ),
-        Some(winner) => format!(
-            "{} won with an average score of {average}/100.",
-            name(winner)
-        ),
-        None => {
-            let tied: Vec<String> = verdict.leaders().iter().map(|id| name(id)).collect();
-            format!(
-                "{} tie with an average score of {average}/100.",
-                tied.join(" and ")
-            )
-        }
-    }
 }
 
 fn figures(verdict: &Verdict, one: &Ranked) -> String {

@@ -100,12 +100,19 @@ fn help_names_every_command_and_the_exit_codes() {
     Commands:
       init         Look for installed agents and write a commented configuration
       review       Review a change with a panel, and say whether it may go in
+      task         Keep a list of work: add, move, look at tasks
+      section      Keep the sections of the task list in order
       connect      Add an agent to the configuration
       disconnect   Take an agent out of the configuration
       agents       List the agents, or free a parked provider
       ask          Put a prompt to one agent and print its answer
       consensus    Settle findings from anywhere: which stand, which fall, which stay open
       debate       Arbitrate a debate among teammates: messages in, messages out
+      trial        Let several agents answer one challenge before judges, and say who won and how sure
+                   that is
+      verdict      Make a verdict out of judges' scores from anywhere
+      dispute      Record disagreements between coder and reviewer, and settle them
+      disputes     Show the history of disputes, newest first
       log          List the recorded cases, newest first
       show         Tell a case again: what happened, what was asked and answered, what was found
       explain      Explain a finding: why it was accepted, rejected or disputed

@@ -15,6 +15,7 @@ mod sarif;
 mod signed;
 mod strict;
 mod tags;
+mod trial;
 mod verify;
 mod weigh;
 
@@ -32,6 +33,9 @@ pub use rounds::{Message, Messages, Signal, read_messages};
 pub use rule::{JudgeAnswer, read_signed_ruling};
 pub use signed::read_signed_findings;
 pub(crate) use strict::Strict;
+pub use trial::{
+    DesignedContestant, Masked, read_signed_contestants, read_signed_panel, read_signed_scores,
+};
 pub use verify::{Check, read_signed_checks};
 pub use weigh::{Side, Weighing, read_signed_weighing};
 

@@ -29,6 +29,12 @@ impl Points {
         Self(points as i64 * 1_000_000)
     }
 
+    /// Returns what lies in the middle of two.
+    #[must_use]
+    pub fn mean(one: Self, other: Self) -> Self {
+        Self::of(divide(one.millionths() + other.millionths(), 2))
+    }
+
     /// Returns the number of millionths, bounded.
     pub(super) fn of(millionths: i128) -> Self {
         let bounded = millionths.clamp(i128::from(i64::MIN), i128::from(i64::MAX));
@@ -43,6 +49,19 @@ impl Points {
     #[must_use]
     pub fn is_score(self) -> bool {
         (Self::ZERO..=Self::FULL).contains(&self)
+    }
+
+    /// Returns the number if it is whole and from 0 to 255.
+    #[must_use]
+    pub fn whole_of(self) -> Option<u8> {
+        let whole = u8::try_from(self.rounded()).ok()?;
+        (Self::whole(i32::from(whole)) == self).then_some(whole)
+    }
+
+    /// Returns the nearest number of thousandths; nothing is below zero.
+    #[must_use]
+    pub fn thousandths(self) -> u32 {
+        u32::try_from(divide(self.millionths(), PART / 1000)).unwrap_or(0)
     }
 
     /// Returns the nearest whole number.

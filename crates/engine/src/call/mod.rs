@@ -93,6 +93,17 @@ impl Engine {
         question: &Question,
     ) -> Result<Asked, CaseError> {
         let seat = self.seat(&question.agent)?;
+        self.put_to(case, step, question, seat).await
+    }
+
+    /// Does the same with a seat that is a little different from the configured one.
+    pub(crate) async fn put_to(
+        &self,
+        case: &Case,
+        step: &StepKey,
+        question: &Question,
+        seat: Seat,
+    ) -> Result<Asked, CaseError> {
         if let Some(recovered) = self
             .settle_interrupted_runs(case, step, question, &seat)
             .await?
@@ -347,7 +358,7 @@ impl Engine {
 }
 
 /// Returns the agent's own word on the cost, else what the configured price makes of the usage.
-fn priced(told: Cost, usage: Usage, price: Option<Price>) -> Cost {
+pub(crate) fn priced(told: Cost, usage: Usage, price: Option<Price>) -> Cost {
     match (told, price) {
         (Cost::Known(amount), _) => Cost::Known(amount),
         (Cost::Unknown, Some(price)) if usage.total() > 0 => Cost::Known(price.of(usage)),

@@ -37,6 +37,12 @@ pub enum ChangeError {
     /// The repository has no files outside of its history.
     #[error("a bare repository has no working tree; name commits to review")]
     NoWorkingTree,
+    /// A branch cannot be merged into the user's.
+    #[error("nothing was merged: {why}")]
+    MergeRefused {
+        /// Why not.
+        why: String,
+    },
     /// Nothing changed, or nothing below the given paths.
     #[error("there is nothing to review: {reason}")]
     NothingToReview {
@@ -201,6 +207,10 @@ impl ChangeError {
                     "Remove it with `git branch -D {branch}`, or take the patch"
                 )]
             }
+            Self::MergeRefused { .. } => vec![
+                "Commit or stash your changes, or merge the branch yourself with `git merge`"
+                    .to_owned(),
+            ],
             Self::FilesDiffer { .. } => {
                 vec!["Nothing was changed; merge the offered branch instead".to_owned()]
             }

@@ -191,6 +191,20 @@ impl<'a> Call<'a> {
         Ok((ended.status.success() && !line.is_empty()).then_some(line))
     }
 
+    /// Runs the call, whose exit code is the answer, and returns it with what was printed.
+    ///
+    /// Only 0 and 1 are answers.
+    pub(crate) fn judged(self) -> Result<(bool, String), ChangeError> {
+        let name = self.name();
+        let ended = self.collect()?;
+        let printed = String::from_utf8_lossy(&ended.read).into_owned();
+        match ended.status.code() {
+            Some(0) => Ok((true, printed)),
+            Some(1) => Ok((false, printed)),
+            _ => Err(failed(name, &ended.stderr)),
+        }
+    }
+
     /// Runs the call and lets `read` have its output as it comes.
     pub(crate) fn stream<T>(
         self,

@@ -44,6 +44,7 @@ pub use locks::{LockFile, lock_files};
 pub use pin::pin;
 pub use read::read;
 pub use repository::{Home, Repository};
+pub(crate) use revision::head;
 
 /// What somebody asks to have reviewed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -20,7 +20,7 @@ pub(super) struct Other {
 }
 
 /// Returns the commit the user stands on; none if there is no commit yet.
-pub(super) fn head(repo: &Repository) -> Result<Option<String>, ChangeError> {
+pub(crate) fn head(repo: &Repository) -> Result<Option<String>, ChangeError> {
     if let Some(commit) = find(repo, "HEAD")? {
         return Ok(Some(commit));
     }

@@ -26,6 +26,7 @@ mod settings;
 mod show;
 mod spec;
 mod surgery;
+mod trial;
 mod trust;
 mod values;
 
@@ -51,6 +52,7 @@ pub use settings::{
 };
 pub use show::Shown;
 pub use spec::{SpecContext, SpecError};
+pub use trial::{ProjectSettings, TrialSettings};
 pub use tribunal_core::dispute::Recourse;
 pub use trust::TrustStore;
 pub use values::{Size, Span, Temperature, Usd};

@@ -16,6 +16,7 @@ use super::agent::{AgentSettings, Provider};
 use super::arbitration::ArbitrationSettings;
 use super::command::{one_or_many, one_or_many_schema};
 use super::disputes::{DisputeSettings, PrecedentSettings};
+use super::trial::{ProjectSettings, TrialSettings};
 use super::values::{Size, Span, Temperature, Usd};
 
 /// The settings of Tribunal, all layers applied.
@@ -30,6 +31,10 @@ pub struct Settings {
     pub disputes: DisputeSettings,
     /// How long rulings serve as precedents.
     pub precedents: PrecedentSettings,
+    /// How trials are held.
+    pub trial: TrialSettings,
+    /// What is known about the project.
+    pub project: ProjectSettings,
     /// The model that decides procedure: who works next, which judges sit.
     pub arbiter: ArbiterSettings,
     /// What ends a run that does not end itself, for every agent that says nothing else.
@@ -48,11 +53,13 @@ pub struct Settings {
 
 impl Settings {
     /// All sections.
-    pub const KEYS: [&'static str; 11] = [
+    pub const KEYS: [&'static str; 13] = [
         "agents",
         "review",
         "disputes",
         "precedents",
+        "trial",
+        "project",
         "arbiter",
         "limits",
         "retry",

@@ -31,6 +31,7 @@ pub(super) fn sensitive(tree: &Node, project: &Project) -> Vec<(String, String)>
             ["agents", _, "provider"] => starts_program(node),
             ["agents", _, key, ..] => SENSITIVE_OF_AGENT.contains(key),
             ["arbiter", "provider"] => starts_program(node),
+            ["project", "test_command", ..] => true,
             ["disputes", "webhook"] | ["ledger", "path"] | ["advisories", "url"] => true,
             ["advisories", "path"] => leaves(node, &project.root),
             _ => false,

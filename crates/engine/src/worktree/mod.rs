@@ -27,6 +27,7 @@ use crate::files::{Durability, create_private_dir, write_private};
 
 pub use apply::{apply, in_the_way, is_applied};
 pub use collect::{Collected, TouchedFile};
+pub(crate) use publish::hand_over;
 pub use publish::{branch_commit, file_at, patch, publish, touched};
 pub use remove::remove_tree;
 

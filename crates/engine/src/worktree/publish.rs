@@ -80,7 +80,7 @@ pub fn publish(repo: &Repository, commit: &str, branch: &str) -> Result<(), Chan
 }
 
 /// Copies the objects of a commit to the user's repository, as far as they are missing there.
-fn hand_over(repo: &Repository, commit: &str) -> Result<(), ChangeError> {
+pub(crate) fn hand_over(repo: &Repository, commit: &str) -> Result<(), ChangeError> {
     let objects = repo.versioned()?.common_dir.join("objects");
     let mut wanted = format!("{commit}\n");
     let mut next = commit.to_owned();

@@ -207,6 +207,7 @@ fn invariant_of(kind: &EventKind) -> &'static str {
         | EventKind::ReviewSettled { .. }
         | EventKind::FindingsTracked { .. }
         | EventKind::Dispute(_)
+        | EventKind::Trial(_)
         | EventKind::Noted { .. } => "derived",
     }
 }

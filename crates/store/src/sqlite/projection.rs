@@ -68,6 +68,7 @@ pub(super) fn add(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
         | EventKind::DebaterMissed { .. }
         | EventKind::EvidenceWeighed { .. }
         | EventKind::ReviewSettled { .. }
+        | EventKind::Trial(_)
         | EventKind::Noted { .. } => Ok(()),
     }
 }

@@ -6,9 +6,10 @@ use tribunal_core::consensus::Verdict;
 use tribunal_core::review::gate::Gate;
 use tribunal_core::review::report::{ReviewReport, ReviewedFinding};
 
-use escape::{cell_code, inline, paragraphs};
+use escape::cell_code;
 
 pub(super) use escape::{code, rich};
+pub(crate) use escape::{fenced, inline, paragraphs};
 
 use super::arbitrated;
 use super::said::said_of;

@@ -11,7 +11,7 @@ mod github;
 mod html;
 mod json;
 mod junit;
-mod markdown;
+pub(crate) mod markdown;
 mod said;
 mod sarif;
 mod shown;

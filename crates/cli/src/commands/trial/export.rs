@@ -1,0 +1,49 @@
+//! `tribunal trial export`.
+
+use std::path::PathBuf;
+
+use tribunal_engine::files::write_shared;
+
+use super::find;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::invocation::Invocation;
+use crate::report::trial::{TrialFormat, render};
+
+/// Write a trial into one file, with every answer, score and reason
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The trial: its id, or the beginning or end of it
+    case: String,
+    /// The form: markdown, html or json
+    #[arg(long, value_name = "FORMAT", default_value = "markdown")]
+    format: TrialFormat,
+    /// The file; standard output if not given
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Exports.
+pub(super) async fn run(invocation: &Invocation, args: &Args) -> Result<Exit, CliError> {
+    invocation.required_store(&args.case).await?;
+    let engine = invocation.engine().await?;
+    let record = find(engine.ledger().store().as_ref(), &args.case).await?;
+    if args.format == TrialFormat::Jsonl {
+        let text = "a report has no lines of JSON; events are shown by `trial show --format jsonl`";
+        return Err(CliError::new(Exit::Usage, text));
+    }
+    let report = engine.trial_report(&record.id).await?;
+    let text = render(&report, args.format, true);
+    match &args.output {
+        None => invocation.print(&text)?,
+        Some(path) => {
+            let path = invocation.path(path);
+            write_shared(&path, text.as_bytes()).map_err(|error| {
+                let text = format!("cannot write {}", path.display());
+                CliError::new(Exit::Usage, text).caused_by(&error)
+            })?;
+            invocation.say(&format!("Wrote {}.", path.display()));
+        }
+    }
+    Ok(Exit::Pass)
+}

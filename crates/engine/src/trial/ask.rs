@@ -1,0 +1,178 @@
+//! Puts the questions of a trial as durable steps: what was answered once is never paid again.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tribunal_agents::{AgentError, Reply};
+use tribunal_core::agent::{Access, ErrorClass, Role};
+use tribunal_core::case::Pause;
+use tribunal_core::ids::{AgentName, RunId, StepKey};
+use tribunal_core::money::{Cost, MicroUsd};
+use tribunal_core::prompt::ask_again;
+
+use super::Hall;
+use crate::call::{Question, Seat, priced};
+use crate::case::{CaseError, Then};
+
+/// One question of a trial.
+pub(super) struct Ask<'a> {
+    pub(super) agent: &'a AgentName,
+    pub(super) role: Role,
+    pub(super) key: String,
+    pub(super) prompt: String,
+    pub(super) access: Access,
+    pub(super) directory: &'a Path,
+    /// What is different from the agent's own settings.
+    pub(super) manner: Manner,
+}
+
+/// In what an agent differs from its settings for one question.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Manner {
+    pub(super) temperature_milli: Option<u32>,
+    pub(super) wall: Option<Duration>,
+}
+
+impl Manner {
+    fn apply(self, mut seat: Seat) -> Seat {
+        if self.temperature_milli.is_some() {
+            seat.temperature_milli = self.temperature_milli;
+        }
+        if let Some(wall) = self.wall {
+            seat.limits.wall = seat.limits.wall.min(wall);
+        }
+        seat
+    }
+}
+
+/// Why no usable answer came.
+#[derive(Debug)]
+pub(super) struct Unheard {
+    pub(super) why: String,
+    pub(super) class: Option<ErrorClass>,
+}
+
+/// An answer that could be used, and what it cost with all that was asked for it.
+pub(super) struct Used<T> {
+    pub(super) answer: T,
+    pub(super) cost: Cost,
+}
+
+/// The recorded result of a step: which run answered. The answer lies in the run's files.
+#[derive(Debug, Serialize, Deserialize)]
+struct StepOutput {
+    run: RunId,
+}
+
+impl Hall<'_> {
+    /// Puts one question and returns the reply with its cost.
+    pub(super) async fn ask(
+        &self,
+        ask: Ask<'_>,
+    ) -> Result<Result<(Reply, Cost), Unheard>, CaseError> {
+        let step = StepKey::new(ask.key).map_err(|error| CaseError::Request(error.to_string()))?;
+        let question = Question {
+            agent: ask.agent.clone(),
+            role: ask.role,
+            prompt: ask.prompt,
+            system: None,
+            schema: None,
+            access: ask.access,
+            directory: ask.directory.to_owned(),
+        };
+        let seat = ask.manner.apply(self.engine.seat(ask.agent)?);
+        let price = seat.price;
+        let mut failure = None;
+        let work = async {
+            let put = self.engine.put_to(self.case, &step, &question, seat);
+            match put.await? {
+                Ok(answer) => Ok(Some(StepOutput { run: answer.run })),
+                Err(error) => {
+                    failure = Some(error);
+                    Ok(None)
+                }
+            }
+        };
+        match self.case.step_if_answered(&step, Then::GoOn, work).await {
+            Ok(Some(output)) => {
+                let reply = self.engine.reply_of(&output.run)?;
+                let cost = priced(reply.cost, reply.usage, price);
+                Ok(Ok((reply, cost)))
+            }
+            Ok(None) => {
+                let unknown = || AgentError::new(ErrorClass::Crash, "no answer came");
+                let error = failure.unwrap_or_else(unknown);
+                Ok(Err(Unheard {
+                    why: error.message,
+                    class: Some(error.class),
+                }))
+            }
+            // One provider that waits does not hold up the others.
+            Err(CaseError::Parked {
+                why: Pause::Provider { provider, class },
+                ..
+            }) => Ok(Err(Unheard {
+                why: format!("{provider} cannot answer now ({class})"),
+                class: Some(class),
+            })),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Asks until `read` can use the answer: twice at most, the second time naming the problem.
+    pub(super) async fn ask_for<T>(
+        &self,
+        ask: Ask<'_>,
+        read: impl Fn(&Reply) -> Result<T, String>,
+    ) -> Result<Result<Used<T>, Unheard>, CaseError> {
+        let (key, prompt) = (ask.key.clone(), ask.prompt.clone());
+        let (agent, role, access) = (ask.agent, ask.role, ask.access);
+        let (directory, manner) = (ask.directory, ask.manner);
+        let (first, spent) = match self.ask(ask).await? {
+            Ok(heard) => heard,
+            Err(unheard) => return Ok(Err(unheard)),
+        };
+        let problem = match read(&first) {
+            Ok(answer) => {
+                return Ok(Ok(Used {
+                    answer,
+                    cost: spent,
+                }));
+            }
+            Err(problem) => problem,
+        };
+        let again = Ask {
+            agent,
+            role,
+            key: format!("{key} again"),
+            prompt: ask_again(&prompt, &problem),
+            access,
+            directory,
+            manner,
+        };
+        Ok(match self.ask(again).await? {
+            Ok((second, more)) => match read(&second) {
+                Ok(answer) => Ok(Used {
+                    answer,
+                    cost: sum(spent, more),
+                }),
+                Err(why) => Err(Unheard {
+                    why: format!("its answer cannot be used: {why}"),
+                    class: Some(ErrorClass::Garbled),
+                }),
+            },
+            Err(unheard) => Err(unheard),
+        })
+    }
+}
+
+/// Adds two costs; what is not known stays so.
+pub(super) fn sum(one: Cost, other: Cost) -> Cost {
+    match (one, other) {
+        (Cost::Known(MicroUsd(one)), Cost::Known(MicroUsd(other))) => {
+            Cost::Known(MicroUsd(one.saturating_add(other)))
+        }
+        _ => Cost::Unknown,
+    }
+}
