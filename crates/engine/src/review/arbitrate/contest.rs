@@ -8,7 +8,7 @@ use tribunal_core::dispute::{
 };
 use tribunal_core::event::ArbitrationEvent;
 use tribunal_core::finding::Category;
-use tribunal_core::ids::StepKey;
+use tribunal_core::ids::{CaseId, StepKey};
 use tribunal_core::review::arbitration::{DisputeSummary, FindingState};
 use tribunal_core::review::docket::{Docket, Item};
 use tribunal_core::review::history::TrackedFinding;
@@ -227,7 +227,12 @@ impl Bench<'_> {
             file => vec![file.to_owned()],
         };
         Ok(NewDispute {
-            key: format!("review {} {}", self.case_id(), step_key(item, origin)),
+            key: key(
+                self.case_id(),
+                &item.record.fingerprint,
+                origin,
+                item.record.disputes.len(),
+            ),
             subject: Subject::Finding {
                 review: self.case_id().clone(),
                 finding: Box::new(self.tracked(item)),
@@ -270,6 +275,11 @@ fn interrupted(_: Interrupted) -> CaseError {
         why: Pause::Interrupted,
         until: None,
     }
+}
+
+/// Returns the name under which the dispute about a finding is opened once.
+pub(super) fn key(review: &CaseId, fingerprint: &str, origin: Origin, number: usize) -> String {
+    format!("review {review} {fingerprint} {origin} {number}")
 }
 
 fn step_key(item: &Item, origin: Origin) -> String {

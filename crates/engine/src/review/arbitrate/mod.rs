@@ -13,14 +13,15 @@ mod verify;
 
 use serde::{Deserialize, Serialize};
 use tribunal_core::agent::Role;
-use tribunal_core::dispute::{Decision, Recourse};
+use tribunal_core::consensus::Verdict;
+use tribunal_core::dispute::{Decision, Origin, Recourse};
 use tribunal_core::event::{ArbitrationEvent, EventKind};
 use tribunal_core::ids::{AgentName, CaseId};
 use tribunal_core::review::arbitration::{Arbitration, CoderRound, End, FindingState};
 use tribunal_core::review::docket::{Docket, Item};
 use tribunal_core::review::gate::{self, Evidence};
 use tribunal_core::review::history::TrackedFinding;
-use tribunal_core::review::report::{ReviewReport, Standing};
+use tribunal_core::review::report::{ReviewReport, ReviewedFinding, Standing};
 use tribunal_core::review::response::Answer;
 use tribunal_core::time::Timestamp;
 
@@ -177,6 +178,9 @@ impl Bench<'_> {
         &self,
         report: &mut ReviewReport,
     ) -> Result<Vec<TrackedFinding>, CaseError> {
+        if self.asking.case.was_resumed() {
+            self.recall(report).await?;
+        }
         let findings = report.findings.iter();
         let findings = findings.map(|finding| (finding.clone(), report.binds(finding)));
         let mut docket = Docket::new(findings, self.wish.rounds);
@@ -220,6 +224,24 @@ impl Bench<'_> {
             end,
         });
         Ok(tracked)
+    }
+
+    /// Counts those findings again whose dismissal came from a dispute of this very review: it is
+    /// taken up below, as it would have been without an interruption.
+    async fn recall(&self, report: &mut ReviewReport) -> Result<(), CaseError> {
+        let store = self.engine().ledger.store();
+        let dismissed = |finding: &&mut ReviewedFinding| {
+            finding.standing == Standing::Dismissed && finding.verdict != Verdict::Rejected
+        };
+        for finding in report.findings.iter_mut().filter(dismissed) {
+            for origin in [Origin::Objection, Origin::SplitReview] {
+                let key = contest::key(self.case_id(), &finding.fingerprint, origin, 0);
+                if store.dispute_by_key(&key).await?.is_some() {
+                    finding.counts = true;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Goes through rounds until nothing is left to do or may be done.

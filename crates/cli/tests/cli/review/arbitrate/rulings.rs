@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::court::{Court, says, told};
+use super::court::{Court, MENDED, answer, says, told};
 
 /// Returns the objection of a coder with evidence.
 fn objection(reason: &str) -> String {
@@ -43,6 +43,41 @@ fn an_objection_waits_for_a_person_and_the_gate_does_not_pass() {
         .map(|piece| piece["check"]["result"].as_str().unwrap())
         .collect();
     assert_eq!(checks, ["confirmed", "refuted", "confirmed", "unchecked"]);
+}
+
+#[test]
+fn a_later_ruling_is_taken_up_when_the_review_goes_on() {
+    for (decision, expected) in [
+        (
+            "coder",
+            "pass; SQL from user input: dismissed, objection dismiss; settled; offered nothing",
+        ),
+        (
+            "reviewer",
+            "pass; SQL from user input: fixed, objection enforce; settled; offered branch",
+        ),
+    ] {
+        let mut court = Court::with_ann();
+        let replies = json!([
+            {"when": "\"ruling\":\"ENFORCE\"", "text": answer("responses", &says("implemented", "")),
+             "write": {"src/pay.py": MENDED}},
+            {"text": answer("responses", &objection("factual_error"))},
+        ]);
+        court.agent("cody", "coder", &replies);
+        court.setting("on_dispute: {default: human}");
+        let report = court.arbitrate(&["--json"]).json();
+        let finding = &report["arbitration"]["findings"][0];
+        let dispute = finding["disputes"][0]["id"].as_str().unwrap();
+        let resolve = ["dispute", "resolve", dispute, "--decision", decision];
+        let ran = court
+            .env
+            .run(resolve.iter().chain(&["--notes", "I looked at it."]));
+        ran.assert_code(0);
+        let case = report["case"].as_str().unwrap();
+        let resumed = court.env.run(["resume", case, "--json"]);
+        assert_eq!(told(&resumed), expected);
+        court.env.assert_healthy();
+    }
 }
 
 #[test]
