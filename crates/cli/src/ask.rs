@@ -6,6 +6,8 @@ use tribunal_core::dispute::{Decision, Dispute, Party, Recourse};
 use tribunal_core::text::{for_terminal, truncate_chars};
 use tribunal_engine::human::{Human, Interrupted};
 
+use crate::report::without_progress;
+
 /// Longest text of a side that is shown above the menu, in characters.
 const LONGEST_POSITION: usize = 2_000;
 
@@ -65,7 +67,9 @@ impl Human for Terminal {
 async fn at_terminal<T: Send + 'static>(
     ask: impl FnOnce() -> Result<T, InquireError> + Send + 'static,
 ) -> Result<T, Interrupted> {
-    let asked = tokio::task::spawn_blocking(ask).await;
+    // What has happened is told before the question, and nothing while it stands there.
+    tokio::task::yield_now().await;
+    let asked = tokio::task::spawn_blocking(|| without_progress(ask)).await;
     match asked {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(_)) | Err(_) => Err(Interrupted),

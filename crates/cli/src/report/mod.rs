@@ -12,7 +12,7 @@ mod words;
 
 pub(crate) use human::{Lines, stamp};
 pub(crate) use jsonl::JsonLines;
-pub(crate) use progress::LiveProgress;
+pub(crate) use progress::{LiveProgress, without_progress};
 pub(crate) use words::{ago, pause, spend, state, tokens};
 
 use tokio::sync::mpsc;

@@ -1,6 +1,7 @@
 //! Live progress on a terminal: one line per running agent, and a total.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -10,6 +11,14 @@ use tribunal_core::money::Spend;
 use tribunal_core::text::for_terminal;
 
 use super::{Lines, Reporter, words};
+
+/// The one place on the screen where progress is drawn.
+static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
+
+/// Does something with the screen while no progress is drawn on it.
+pub(crate) fn without_progress<T>(work: impl FnOnce() -> T) -> T {
+    BARS.suspend(work)
+}
 
 /// Shows a line per running agent below the sentences about what has happened.
 pub(crate) struct LiveProgress {
@@ -23,7 +32,7 @@ pub(crate) struct LiveProgress {
 impl LiveProgress {
     /// Returns a reporter that draws on standard error.
     pub(crate) fn new() -> Self {
-        let bars = MultiProgress::new();
+        let bars = BARS.clone();
         let lines = Lines::live(Above {
             bars: bars.clone(),
             line: Vec::new(),

@@ -10,6 +10,8 @@
     reason = "each binary uses a part of it"
 )]
 
+pub mod terminal;
+
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::process::ExitStatusExt as _;

@@ -194,6 +194,9 @@ impl Engine {
         request: ReviewRequest,
     ) -> Result<Reviewed, CaseError> {
         let id = case.id().clone();
+        if request.arbitration.is_some() {
+            self.sweep_worktrees().await?;
+        }
         let done = self.conduct(&case, repository, &request).await;
         self.dir
             .clear_workplace(&id)

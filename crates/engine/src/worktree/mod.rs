@@ -10,6 +10,7 @@ mod apply;
 mod collect;
 mod publish;
 mod remove;
+mod sweep;
 
 use std::fmt::Write as _;
 use std::fs;

@@ -2,6 +2,7 @@
 
 mod coders;
 mod court;
+mod menu;
 mod offers;
 mod rounds;
 mod rulings;

@@ -107,6 +107,19 @@ fn what_must_not_be_taken_is_told() {
 }
 
 #[test]
+fn what_a_killed_coder_left_is_removed_by_the_next_arbitration() {
+    let court = mended();
+    court.arbitrate(&["--json"]).assert_code(0);
+    let places = court.env.home().join(".local/state/tribunal/worktrees");
+    let ledger = std::fs::read_dir(&places).unwrap().next().unwrap().unwrap();
+    let orphan = ledger.path().join("c-0123456789/respond-round-1/tree");
+    std::fs::create_dir_all(&orphan).unwrap();
+    std::fs::write(orphan.join("x"), "left\n").unwrap();
+    court.arbitrate(&["--json"]);
+    assert!(!orphan.exists());
+}
+
+#[test]
 fn an_arbitrated_review_is_replayed_without_asking_anybody() {
     let court = mended();
     let ran = court.arbitrate(&["--json"]);

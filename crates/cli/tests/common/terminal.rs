@@ -1,0 +1,116 @@
+//! A real terminal in which a test reads the screen and presses keys.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::TestEnv;
+
+/// How long a test waits for the screen before it gives up; nothing is measured by it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A command of ours running in a terminal of its own; it ends with the test.
+pub struct Terminal {
+    socket: PathBuf,
+    code: PathBuf,
+}
+
+impl Terminal {
+    /// Starts `tribunal` with these arguments in the project of `env`.
+    pub fn start(env: &TestEnv, args: &[&str]) -> Self {
+        let number = std::fs::read_dir(env.root()).unwrap().count();
+        let terminal = Self {
+            socket: env.root().join(format!("tmux-{number}")),
+            code: env.root().join(format!("code-{number}")),
+        };
+        let command = env.command(args);
+        let mut script = String::from("#!/bin/sh\n");
+        for (name, value) in command.get_envs() {
+            // Colours are part of what is shown.
+            if let (Some(value), true) = (value, name != "NO_COLOR") {
+                let value = value.to_string_lossy().replace('\'', "'\\''");
+                script += &format!("export {}='{value}'\n", name.to_string_lossy());
+            }
+        }
+        script += &format!(
+            "export TERM=xterm-256color\ncd '{}'\n'{}' {}\necho $? > '{}'\nsleep 600\n",
+            env.project().display(),
+            command.get_program().to_string_lossy(),
+            args.join(" "),
+            terminal.code.display()
+        );
+        let file = env.root().join(format!("run-{number}.sh"));
+        std::fs::write(&file, script).unwrap();
+        let size = ["-x", "150", "-y", "60"];
+        let run = format!("sh '{}'", file.display());
+        let mut all = vec!["-f", "/dev/null", "new-session", "-d"];
+        all.extend(size);
+        all.push(&run);
+        terminal.tmux(&all);
+        terminal
+    }
+
+    /// Returns what is on the screen.
+    pub fn screen(&self) -> String {
+        self.tmux(&["capture-pane", "-p", "-S", "-200"])
+    }
+
+    /// Returns the same with the escape sequences of colours.
+    pub fn coloured_screen(&self) -> String {
+        self.tmux(&["capture-pane", "-p", "-e", "-S", "-200"])
+    }
+
+    /// Waits until the screen shows `text`.
+    pub fn wait_for(&self, text: &str) {
+        self.wait(text, || self.screen().contains(text).then_some(()));
+    }
+
+    /// Presses keys, by the names that tmux has for them, or types texts.
+    pub fn keys(&self, keys: &[&str]) {
+        for key in keys {
+            self.tmux(&["send-keys", key]);
+        }
+    }
+
+    /// Waits until the command has ended and returns its exit code.
+    pub fn exit_code(&self) -> i32 {
+        self.wait("the end of the command", || {
+            let text = std::fs::read_to_string(&self.code).ok()?;
+            text.trim().parse().ok()
+        })
+    }
+
+    fn wait<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
+        let start = Instant::now();
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            let waited = start.elapsed() > PATIENCE;
+            assert!(!waited, "no sign of {what}: {}", self.screen());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn tmux(&self, args: &[&str]) -> String {
+        let mut command = Command::new("tmux");
+        command.arg("-S").arg(&self.socket).args(args);
+        let output = command.output().unwrap_or_else(|error| {
+            panic!("this test needs the program tmux ({error}); `scripts/test` installs it")
+        });
+        assert!(output.status.success(), "tmux {args:?}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let mut command = Command::new("tmux");
+        // It may have ended already.
+        let _ = command
+            .arg("-S")
+            .arg(&self.socket)
+            .arg("kill-server")
+            .output();
+    }
+}
