@@ -19,7 +19,7 @@ use super::super::excerpt::Excerpts;
 use super::{Bench, CoderSeat};
 use crate::case::{CaseError, Then};
 use crate::dispute::{Chooser, NewDispute, Overrule};
-use crate::human::Interrupted;
+use crate::human::{Human, Interrupted};
 
 /// Shown for a side that brought nothing forward.
 const NO_WORDS: &str = "No reason was given.";
@@ -115,11 +115,12 @@ impl Bench<'_> {
         commit: &str,
     ) -> Result<Result<DisputeSummary, DisputeSummary>, CaseError> {
         let summary = if let Some(recorded) = &self.wish.recorded {
+            let (id, why) = recorded.dispute(&item.record.id, origin.as_str());
             DisputeSummary {
-                id: recorded.dispute(&item.record.id, origin.as_str()),
+                id,
                 origin,
                 decision: None,
-                reason: waits(&DisputeState::Open),
+                reason: why.unwrap_or_else(|| waits(&DisputeState::Open)),
                 by: String::new(),
             }
         } else {
@@ -152,7 +153,11 @@ impl Bench<'_> {
             // The person may take a while; what happened so far is on record before.
             self.asking.case.record([]).await?;
             dispute = match dispute.state {
-                DisputeState::BeforeJudge => self.before_judge(dispute).await?,
+                DisputeState::BeforeJudge if engine.has_judge() => {
+                    self.before_judge(dispute).await?
+                }
+                // Nobody is asked again what was referred to a person.
+                DisputeState::AwaitingHuman { .. } if self.person().is_none() => dispute,
                 _ => self.choose(dispute).await?,
             };
         }
@@ -161,20 +166,16 @@ impl Bench<'_> {
 
     async fn choose(&self, dispute: Dispute) -> Result<Dispute, CaseError> {
         let engine = self.engine();
-        let human = engine.human.as_deref().filter(|_| self.wish.prompt_user);
-        let (recourse, by) = match human {
+        let (recourse, by) = match self.person() {
             Some(human) => {
-                let has_judge = self.wish.has_judge;
+                let has_judge = engine.has_judge();
                 let asked = human.choose_recourse(&dispute, has_judge, self.wish.recourse);
                 (asked.await.map_err(interrupted)?, Chooser::Human)
             }
             None => (self.wish.recourse, Chooser::Config),
         };
         match recourse {
-            Recourse::Judge if self.wish.has_judge => {
-                let dispute = engine.choose_recourse(&dispute.id, recourse, by).await?;
-                self.before_judge(dispute).await
-            }
+            Recourse::Judge if engine.has_judge() => self.before_judge(dispute).await,
             Recourse::Discard => engine.choose_recourse(&dispute.id, recourse, by).await,
             // Without a judge, a person has to rule.
             Recourse::Judge | Recourse::Human => {
@@ -193,12 +194,21 @@ impl Bench<'_> {
 
     /// Lets the judge rule; what it escalates goes to the person, if there is one.
     async fn before_judge(&self, dispute: Dispute) -> Result<Dispute, CaseError> {
-        Ok(dispute)
+        let dispute = self.engine().judge(&dispute.id).await?;
+        if dispute.ruling().is_some() {
+            return Ok(dispute);
+        }
+        self.ask_person(dispute).await
+    }
+
+    /// Returns the person who may be asked, if there is one and the config allows it.
+    fn person(&self) -> Option<&dyn Human> {
+        let human = self.engine().human.as_deref();
+        human.filter(|_| self.wish.prompt_user)
     }
 
     async fn ask_person(&self, dispute: Dispute) -> Result<Dispute, CaseError> {
-        let human = self.engine().human.as_deref();
-        let Some(human) = human.filter(|_| self.wish.prompt_user) else {
+        let Some(human) = self.person() else {
             return Ok(dispute);
         };
         let (decision, notes) = human.rule(&dispute).await.map_err(interrupted)?;

@@ -59,8 +59,6 @@ pub(crate) struct ArbitrationRequest {
     prompt_user: bool,
     /// The answer when nobody is asked.
     recourse: Recourse,
-    /// Whether there is a judge to go to.
-    has_judge: bool,
     /// When it was asked for; commits carry this time, so that doing it again gives the same.
     at: Timestamp,
     /// What was decided outside of the answers when this was recorded; only a replay has it.
@@ -119,7 +117,6 @@ impl ArbitrationRequest {
             offer: wish.offer.clone(),
             prompt_user: settings.review.on_dispute.prompt_user,
             recourse: settings.review.on_dispute.default_recourse,
-            has_judge: roster.with_role(Role::Judge).next().is_some(),
             at: engine.ledger.store().now().await?,
             recorded: None,
         })
@@ -304,12 +301,11 @@ impl Bench<'_> {
     async fn start(&self) -> Result<String, CaseError> {
         let (repository, pinned) = (self.repository.clone(), self.request.pinned.clone());
         let at = self.wish.at;
-        let case = self.asking.case.id().clone();
         blocking(move || {
-            let message = format!("The change as reviewed in {case}");
+            // Nothing here differs when the same review is played again.
             let signature = Signature {
                 author: "Tribunal",
-                message: &message,
+                message: "Uncommitted work as it was reviewed",
                 at,
             };
             worktree::start_of(&repository, &pinned, signature)

@@ -13,6 +13,8 @@ pub(crate) struct RecordedArbitration {
     steps: BTreeMap<String, Value>,
     /// Ids of disputes by finding and origin.
     disputes: BTreeMap<(String, &'static str), String>,
+    /// Why disputes wait, by their ids.
+    waiting: BTreeMap<String, String>,
     /// How the work was handed over.
     pub(super) offer: Option<Offer>,
 }
@@ -36,6 +38,14 @@ impl RecordedArbitration {
                     let key = (finding.clone(), origin.as_str());
                     recorded.disputes.insert(key, dispute.clone());
                 }
+                EventKind::Arbitration(ArbitrationEvent::ContestSettled {
+                    dispute,
+                    decision: None,
+                    reason,
+                    ..
+                }) => {
+                    recorded.waiting.insert(dispute.clone(), reason.clone());
+                }
                 EventKind::Arbitration(ArbitrationEvent::WorkOffered { offer }) => {
                     recorded.offer = Some(offer.clone());
                 }
@@ -50,9 +60,11 @@ impl RecordedArbitration {
         serde_json::from_value(self.steps.get(key)?.clone()).ok()
     }
 
-    /// Returns the id of the recorded dispute about a finding.
-    pub(super) fn dispute(&self, finding: &str, origin: &'static str) -> String {
+    /// Returns the id of the recorded dispute about a finding, and why it waits if it does.
+    pub(super) fn dispute(&self, finding: &str, origin: &'static str) -> (String, Option<String>) {
         let key = (finding.to_owned(), origin);
-        self.disputes.get(&key).cloned().unwrap_or_default()
+        let id = self.disputes.get(&key).cloned().unwrap_or_default();
+        let why = self.waiting.get(&id).cloned();
+        (id, why)
     }
 }

@@ -32,6 +32,17 @@ impl Court {
         court
     }
 
+    /// Returns the same, but ann alone calls it critical and is not sure: nobody can settle that.
+    pub(super) fn split() -> Self {
+        let doubtful = DEFECT.replace("HIGH", "CRITICAL").replace(": 90", ": 60");
+        let mut replies = ann(&[], true);
+        let last = replies.as_array_mut().unwrap().last_mut().unwrap();
+        *last = json!({ "text": signed(&doubtful) });
+        let mut court = Self::empty();
+        court.agent("ann", "reviewer", &replies);
+        court
+    }
+
     /// Returns a change with a defect and nobody to look at it.
     pub(super) fn empty() -> Self {
         let env = TestEnv::with_repository();
@@ -59,6 +70,14 @@ impl Court {
     pub(super) fn coder(&mut self, responses: &str, write: &Value) {
         let replies = json!([{ "text": answer("responses", responses), "write": write }]);
         self.agent("cody", "coder", &replies);
+    }
+
+    /// Adds a judge who always rules like this.
+    pub(super) fn judge(&mut self, word: &str) {
+        let ruling = format!(
+            r#"{{"nonce": "{NONCE}", "ruling": "{word}", "reason": "src/pay.py:5 shows it.", "reversal": "A caller that escapes.", "end": "{NONCE}"}}"#
+        );
+        self.agent("jude", "judge", &json!([{ "text": ruling }]));
     }
 
     /// Adds an agent as it is written in the config.

@@ -19,8 +19,7 @@ fn objecting(has_judge: bool) -> Court {
     ]);
     court.agent("cody", "coder", &replies);
     if has_judge {
-        let ruling = r#"{"nonce": "{{line:Nonce: }}", "ruling": "ENFORCE", "reason": "src/pay.py:5 shows it.", "reversal": "A caller that escapes.", "end": "{{line:Nonce: }}"}"#;
-        court.agent("jude", "judge", &json!([{ "text": ruling }]));
+        court.judge("ENFORCE");
     }
     court.write_config();
     court
@@ -112,6 +111,44 @@ fn a_person_enforces_dismisses_or_amends_with_notes() {
         assert_eq!(terminal.exit_code(), 0, "{}", terminal.screen());
         assert_eq!(ended(&court), expected);
     }
+}
+
+#[test]
+fn with_a_judge_there_are_three_ways() {
+    for (moves, expected) in [
+        (&[][..], "pass; fixed; enforce by judge jude"),
+        (
+            &["Down", "Down"],
+            "pass; dismissed; dismiss by human, discarded without a hearing",
+        ),
+    ] {
+        let court = objecting(true);
+        let terminal = at_menu(&court);
+        let screen = terminal.screen();
+        for line in ["1. Use AI judge", "2. I'll decide", "3. Discard opinion"] {
+            assert!(screen.contains(line), "no {line}: {screen}");
+        }
+        assert!(!screen.contains("Tip:"), "{screen}");
+        terminal.keys(moves);
+        terminal.keys(&["Enter"]);
+        assert_eq!(terminal.exit_code(), 0, "{}", terminal.screen());
+        assert_eq!(ended(&court), expected);
+    }
+}
+
+#[test]
+fn what_a_judge_escalates_is_put_to_the_person() {
+    let mut court = objecting(false);
+    court.judge("ESCALATE");
+    court.write_config();
+    let terminal = at_menu(&court);
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("Your ruling?");
+    terminal.keys(&["Down", "Enter"]);
+    terminal.wait_for("Why?");
+    terminal.keys(&["I looked at it", "Enter"]);
+    assert_eq!(terminal.exit_code(), 0, "{}", terminal.screen());
+    assert_eq!(ended(&court), "pass; dismissed; dismiss by human");
 }
 
 #[test]

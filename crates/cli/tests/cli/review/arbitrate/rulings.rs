@@ -81,6 +81,76 @@ fn a_later_ruling_is_taken_up_when_the_review_goes_on() {
 }
 
 #[test]
+fn a_judge_rules_and_what_it_enforces_is_carried_out() {
+    for (word, expected) in [
+        (
+            "ENFORCE",
+            "pass; SQL from user input: fixed, objection enforce; settled; offered branch",
+        ),
+        (
+            "DISMISS",
+            "pass; SQL from user input: dismissed, objection dismiss; settled; offered nothing",
+        ),
+        (
+            "ESCALATE",
+            "inconclusive; SQL from user input: awaiting_ruling, objection open; \
+             awaiting_ruling; offered nothing",
+        ),
+        (
+            "SURE",
+            "inconclusive; SQL from user input: awaiting_ruling, objection open; \
+             awaiting_ruling; offered nothing",
+        ),
+    ] {
+        let mut court = Court::with_ann();
+        let replies = json!([
+            {"when": "\"ruling\":\"ENFORCE\"", "text": answer("responses", &says("implemented", "")),
+             "write": {"src/pay.py": MENDED}},
+            {"text": answer("responses", &objection("taste"))},
+        ]);
+        court.agent("cody", "coder", &replies);
+        court.judge(word);
+        let ran = court.arbitrate(&["--json"]);
+        assert_eq!(told(&ran), expected, "{}", ran.stderr);
+        let case = ran.json()["case"].as_str().unwrap().to_owned();
+        // Going on asks the judge nothing a second time.
+        let again = court.env.run(["resume", &case, "--json"]);
+        if word == "ESCALATE" {
+            assert_eq!(told(&again), expected);
+        }
+        let replayed = court.env.run(["replay", &case]);
+        assert_eq!(
+            replayed.code,
+            Some(0),
+            "{word}: {}{}",
+            replayed.stdout,
+            replayed.stderr
+        );
+    }
+}
+
+#[test]
+fn what_the_panel_could_not_settle_is_ruled_on_before_anybody_works() {
+    for (word, expected) in [
+        (
+            "ENFORCE",
+            "pass; SQL from user input: fixed, split_review enforce; settled; offered branch",
+        ),
+        (
+            "DISMISS",
+            "pass; SQL from user input: dismissed, split_review dismiss; settled; offered nothing",
+        ),
+    ] {
+        let mut court = Court::split();
+        court.coder(&says("implemented", ""), &json!({"src/pay.py": MENDED}));
+        court.judge(word);
+        court.setting("judge: {weigh: false}");
+        let ran = court.arbitrate(&["--json"]);
+        assert_eq!(told(&ran), expected, "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn discarding_by_config_is_a_ruling_on_record() {
     let court = objecting("discard");
     let ran = court.arbitrate(&["--json"]);
