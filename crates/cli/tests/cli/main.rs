@@ -18,5 +18,6 @@ mod prompts;
 mod review;
 mod setup;
 mod task;
+mod trial;
 mod trust;
 mod verdict;

@@ -11,6 +11,7 @@
 )]
 
 pub mod terminal;
+pub mod cast;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -80,6 +81,17 @@ impl TestEnv {
     }
 
     /// Commits everything in the project.
+    /// Returns what git prints in the project.
+    pub fn git_output(&self, args: &[&str]) -> String {
+        let output = Command::new("git")
+            .args(args)
+            .current_dir(self.project())
+            .env("HOME", self.home())
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
     pub fn commit_all(&self, message: &str) {
         self.git(&["add", "."]);
         self.git(&["commit", "-q", "-m", message]);

@@ -70,7 +70,7 @@ impl Worktree {
         remove_nested_metadata(&root).map_err(doing)?;
         let index = self.place.join("keep/index.work");
         let kept = self.place.join("keep/index");
-        fs::copy(kept, &index).map_err(ChangeError::file("copy an index of ours"))?;
+        copy_with_time(&kept, &index).map_err(ChangeError::file("copy an index of ours"))?;
 
         let mut taken = BTreeSet::new();
         let mut gone = Vec::new();
@@ -291,6 +291,20 @@ fn touched(entry: &Entry) -> TouchedFile {
         path: String::from_utf8_lossy(&entry.path).into_owned(),
         status,
     }
+}
+
+/// Copies an index together with its time.
+///
+/// Git compares contents only of files that are not older than the index. An agent may write a file
+/// of the same size in the same tick of the clock in which it was handed over; beside a younger
+/// index that would pass for no change.
+fn copy_with_time(from: &Path, to: &Path) -> io::Result<()> {
+    fs::copy(from, to)?;
+    let written = fs::metadata(from)?.modified()?;
+    fs::File::options()
+        .write(true)
+        .open(to)?
+        .set_modified(written)
 }
 
 fn split(output: &[u8]) -> BTreeSet<Vec<u8>> {

@@ -6,7 +6,7 @@ use serde_json::json;
 use tribunal_engine::files::write_shared;
 use tribunal_engine::trial::DecreeWish;
 
-use super::{Printing, events_format, find, finish};
+use super::{events_format, find, finish};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
@@ -29,8 +29,12 @@ pub(super) struct Args {
     /// A word on it, kept with the decree; what `iterate` asks for
     #[arg(long, value_name = "TEXT", global = true)]
     note: Option<String>,
-    #[command(flatten)]
-    printing: Printing,
+    /// How to print the result
+    #[arg(long, value_name = "FORMAT", default_value = "text", global = true)]
+    format: TrialFormat,
+    /// Short for `--format json`
+    #[arg(long, conflicts_with = "format", global = true)]
+    json: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -71,14 +75,17 @@ pub(super) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         Act::Issue { output } => (DecreeWish::Issue, Some(output)),
         Act::Close => (DecreeWish::Close, None),
     };
-    let format = args.printing.format();
+    let format = match args.json {
+        true => TrialFormat::Json,
+        false => args.format,
+    };
     let mut reporter = invocation.reporter(events_format(format));
     let stream = engine.ledger().subscribe();
     let work = engine.decree(&settings, &record, wish, args.note);
     let work = invocation.stoppable(&engine, work);
     let decreed = report::report_while(stream, reporter.as_mut(), work).await?;
     if let Some(tried) = &decreed.next {
-        return finish(invocation, tried, format, args.printing.verbose);
+        return finish(invocation, tried, format, false);
     }
     match (format, output) {
         (TrialFormat::Json, _) => {

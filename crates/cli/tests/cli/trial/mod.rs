@@ -1,0 +1,6 @@
+//! `trial`: contestants, judges designed for their answers, a verdict and a decree.
+
+mod code;
+mod example;
+mod faults;
+mod words;
