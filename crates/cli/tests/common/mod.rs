@@ -10,8 +10,8 @@
     reason = "each binary uses a part of it"
 )]
 
-pub mod terminal;
 pub mod cast;
+pub mod terminal;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
