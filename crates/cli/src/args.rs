@@ -85,6 +85,8 @@ pub(crate) enum Command {
     Verdict(commands::verdict::Args),
     Dispute(commands::dispute::Args),
     Disputes(commands::disputes::Args),
+    Precedent(commands::precedent::Args),
+    Stats(commands::stats::Args),
     Log(commands::log::Args),
     Show(commands::show::Args),
     Explain(commands::explain::Args),

@@ -64,6 +64,8 @@ fn run(args: Args) -> Result<Exit, CliError> {
         Command::Doctor(args) => block_on(commands::doctor::run(&invocation, args)),
         Command::Dispute(args) => block_on(commands::dispute::run(&invocation, args)),
         Command::Disputes(args) => block_on(commands::disputes::run(&invocation, args)),
+        Command::Precedent(args) => block_on(commands::precedent::run(&invocation, args)),
+        Command::Stats(args) => block_on(commands::stats::run(&invocation, args)),
         Command::Log(args) => block_on(commands::log::run(&invocation, args)),
         Command::Explain(args) => block_on(commands::explain::run(&invocation, args)),
         Command::Show(args) => block_on(commands::show::run(&invocation, args)),

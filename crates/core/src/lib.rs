@@ -18,6 +18,7 @@ pub mod reply;
 pub mod review;
 pub mod scale;
 pub mod secret;
+pub mod stats;
 pub mod task;
 pub mod text;
 pub mod time;

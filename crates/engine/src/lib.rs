@@ -20,6 +20,7 @@ pub mod human;
 pub mod ledger;
 pub mod replay;
 pub mod review;
+pub mod stats;
 pub mod task;
 pub mod trial;
 pub mod worktree;

@@ -198,6 +198,7 @@ fn essence(report: &ReviewReport) -> serde_json::Value {
     let mut findings = report.findings.clone();
     for finding in &mut findings {
         finding.standing = Standing::New;
+        finding.precedents.clear();
     }
     serde_json::json!({
         "gate": report.gate,

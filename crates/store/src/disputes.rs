@@ -34,6 +34,13 @@ pub trait Disputes: Send + Sync {
     /// Returns the rulings that hold for `wanted`, newest first, without those that were dropped.
     async fn precedents(&self, wanted: &PrecedentFilter) -> Result<Vec<Dispute>, StoreError>;
 
+    /// Returns the cases of a kind that were opened at or after `since`, the oldest first.
+    async fn cases_of(
+        &self,
+        kind: CaseKind,
+        since: Option<Timestamp>,
+    ) -> Result<Vec<CaseId>, StoreError>;
+
     /// Returns the cases of a kind that are neither closed nor parked: somebody works on them, or
     /// was interrupted.
     async fn unfinished_cases(&self, kind: CaseKind) -> Result<Vec<CaseId>, StoreError>;

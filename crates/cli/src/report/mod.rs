@@ -13,7 +13,7 @@ mod words;
 pub(crate) use human::{Lines, stamp};
 pub(crate) use jsonl::JsonLines;
 pub(crate) use progress::{LiveProgress, without_progress};
-pub(crate) use words::{ago, pause, spend, state, tokens};
+pub(crate) use words::{ago, duration, pause, spend, state, tokens};
 
 use tokio::sync::mpsc;
 use tribunal_core::event::Event;

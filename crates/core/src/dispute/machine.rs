@@ -269,7 +269,14 @@ impl Dispute {
                     return Err(Refusal::AlreadyDropped { id: self.id });
                 }
                 self.precedent_dropped = true;
-                Ok((self, Vec::new()))
+                // Its finding counts again, as if it had never been ruled on.
+                let finding = self.opening.subject.finding().cloned();
+                let freed = finding.map(|finding| TrackedFinding {
+                    standing: Standing::Open,
+                    ..finding
+                });
+                let freed = freed.map(|finding| Effect::TrackFinding(Box::new(finding)));
+                Ok((self, freed.into_iter().collect()))
             }
         }
     }

@@ -8,6 +8,7 @@ pub mod file;
 mod machine;
 pub mod panel;
 mod party;
+mod precedent;
 mod ruling;
 mod words;
 
@@ -21,6 +22,7 @@ use crate::time::Timestamp;
 pub use alert::Alerts;
 pub use machine::{Effect, Refusal, TaskChange};
 pub use party::{Evidence, EvidenceCheck, EvidenceKind, Objection, Party, Position};
+pub use precedent::Precedent;
 pub use ruling::{Answer, Decision, Hearing, JudgeNamed, Recourse, Ruler, Ruling};
 pub use words::{Gravity, Grounds, Origin, Status};
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::ErrorClass;
 use crate::consensus::{AdvisoryOutcome, Agreement, Statistics, TraceLine, Verdict};
+use crate::dispute::Precedent;
 use crate::finding::{Category, Grounding, Label, Location};
 use crate::ids::CaseId;
 use crate::money::{Cost, Usage};
@@ -205,6 +206,9 @@ pub struct ReviewedFinding {
     /// What advisory databases say about it, where they were asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub advisories: Vec<AdvisoryOutcome>,
+    /// Rulings about it from earlier disputes that still hold, the latest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub precedents: Vec<Precedent>,
     /// How the confidence came about; the amounts add up to it.
     pub trace: Vec<TraceLine>,
     /// Why it was decided so, one sentence each.

@@ -8,6 +8,7 @@ mod carry;
 mod file;
 mod judge;
 mod material;
+mod precedent;
 mod task;
 
 use std::path::PathBuf;

@@ -86,7 +86,8 @@ impl Engine {
         aside.notes.extend(advice.notes);
         floor.weigh(&mut input, &mut aside).await?;
         let settlement = settle(input, &policy);
-        let known = self.ledger.store().findings().await?;
+        let mut known = self.ledger.store().findings().await?;
+        self.forget_expired(&mut known).await?;
         let runs = self.ledger.store().runs(case.id()).await?;
         let parts = report::Parts {
             case: case.id(),
@@ -102,7 +103,9 @@ impl Engine {
             runs: &runs,
             ground: &ground,
         };
-        Ok(parts.assemble())
+        let (mut report, tracked) = parts.assemble();
+        self.mark_precedents(&mut report).await?;
+        Ok((report, tracked))
     }
 
     /// Stores the report; the event that names it goes to the ledger with the end of the case.

@@ -252,6 +252,7 @@ impl Parts<'_> {
             rounds: self.rounds(group),
             judgement: rounds::weighed(group),
             advisories: self.advised(group),
+            precedents: Vec::new(),
             trace: group.trace.lines().to_vec(),
             reasons: group.reasons(),
             reversal: group.reversal(),

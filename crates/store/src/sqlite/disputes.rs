@@ -417,6 +417,24 @@ pub(super) async fn precedents(
     rows.iter().map(read).collect()
 }
 
+/// Returns the cases of a kind that were opened at or after `since`, the oldest first.
+pub(super) async fn cases_of(
+    conn: &mut SqliteConnection,
+    kind: CaseKind,
+    since: Option<Timestamp>,
+) -> Result<Vec<CaseId>, StoreError> {
+    const SQL: &str = "
+        SELECT id FROM cases
+        WHERE opened_at_ms >= $2 AND kind = $1
+        ORDER BY opened_at_ms, id";
+    let rows: Vec<(String,)> = sqlx::query_as(SQL)
+        .bind(kind.as_str())
+        .bind(since.map_or(i64::MIN, |since| since.0))
+        .fetch_all(conn)
+        .await?;
+    rows.into_iter().map(|(id,)| case_from_column(id)).collect()
+}
+
 /// Returns the cases of a kind that are neither closed nor parked.
 pub(super) async fn unfinished(
     conn: &mut SqliteConnection,

@@ -219,6 +219,14 @@ impl Disputes for SqliteStore {
         read!(self, conn => disputes::precedents(conn, wanted))
     }
 
+    async fn cases_of(
+        &self,
+        kind: CaseKind,
+        since: Option<Timestamp>,
+    ) -> Result<Vec<CaseId>, StoreError> {
+        read!(self, conn => disputes::cases_of(conn, kind, since))
+    }
+
     async fn unfinished_cases(&self, kind: CaseKind) -> Result<Vec<CaseId>, StoreError> {
         read!(self, conn => disputes::unfinished(conn, kind))
     }

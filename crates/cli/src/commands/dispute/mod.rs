@@ -70,6 +70,6 @@ pub(crate) async fn settled_engine(invocation: &Invocation) -> Result<Engine, Cl
 }
 
 /// Returns an id without the dots with which people and documents shorten it.
-fn typed_id(text: &str) -> &str {
+pub(crate) fn typed_id(text: &str) -> &str {
     text.trim().trim_end_matches(['.', '…', '-'])
 }

@@ -10,7 +10,7 @@ use tribunal_core::review::report::{
 };
 
 use super::arbitrated;
-use super::shown::{NAME, one_line};
+use super::shown::{NAME, PROSE, one_line};
 use crate::report::words;
 
 /// Returns the findings of one verdict, in their order.
@@ -172,7 +172,11 @@ pub(super) fn standing(report: &ReviewReport, finding: &ReviewedFinding) -> Stri
         _ if finding.counts || finding.verdict == Verdict::Rejected => "",
         _ => ", does not count for the gate",
     };
-    format!("{obligation}, {before}{not_counted}")
+    let ruled = match finding.precedents.first() {
+        Some(precedent) => format!("; {}", one_line(&precedent.phrase(), PROSE)),
+        None => String::new(),
+    };
+    format!("{obligation}, {before}{not_counted}{ruled}")
 }
 
 /// Returns what came from a reviewer, in a word and, where something went wrong, a sentence.

@@ -31,6 +31,7 @@ fn finding(name: &str, severity: Severity, verdict: Verdict) -> ReviewedFinding 
         rounds: Vec::new(),
         judgement: None,
         advisories: Vec::new(),
+        precedents: Vec::new(),
         trace: Vec::new(),
         reasons: Vec::new(),
         reversal: String::new(),

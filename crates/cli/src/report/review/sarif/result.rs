@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use tribunal_core::consensus::Verdict;
+use tribunal_core::dispute::Precedent;
 use tribunal_core::finding::Category;
 use tribunal_core::review::report::{FrameLine, ReviewReport, ReviewedFinding, Standing, Voice};
 use tribunal_core::scale::Severity;
@@ -100,10 +101,11 @@ fn suppressions(finding: &ReviewedFinding) -> Value {
     if finding.standing != Standing::Dismissed {
         return json!([]);
     }
-    let why: Vec<String> = finding
-        .reasons
-        .iter()
-        .map(|why| one_line(why, PROSE))
+    let ruled = finding.precedents.iter().map(Precedent::phrase);
+    let reasons = finding.reasons.iter().cloned();
+    let why: Vec<String> = ruled
+        .chain(reasons)
+        .map(|why| one_line(&why, PROSE))
         .collect();
     let why = if why.is_empty() {
         "A ruling dismissed it.".to_owned()

@@ -341,6 +341,7 @@ fn finding(id: &str, verdict: Verdict, severity: Severity, confidence: i32) -> R
         rounds: Vec::new(),
         judgement: None,
         advisories: Vec::new(),
+        precedents: Vec::new(),
         trace: Vec::new(),
         reasons: Vec::new(),
         reversal: String::new(),

@@ -1,0 +1,63 @@
+//! Earlier rulings where they matter: beside findings that come back.
+
+use std::collections::BTreeSet;
+
+use tribunal_core::dispute::{Precedent, Status};
+use tribunal_core::review::report::{ReviewReport, Standing};
+use tribunal_store::{FindingRecord, PrecedentFilter};
+
+use crate::Engine;
+use crate::case::CaseError;
+
+/// So many rulings are shown beside one finding.
+const MOST: u32 = 3;
+
+impl Engine {
+    /// Puts beside each finding the rulings that were made about it before. They change nothing.
+    pub(crate) async fn mark_precedents(&self, report: &mut ReviewReport) -> Result<(), CaseError> {
+        let store = self.ledger.store();
+        if store.count_disputes(Status::Resolved).await? == 0 {
+            return Ok(());
+        }
+        let since = self.precedents_since().await?;
+        for finding in &mut report.findings {
+            let wanted = PrecedentFilter {
+                fingerprint: Some(finding.fingerprint.clone()),
+                since: Some(since),
+                limit: Some(MOST),
+                ..PrecedentFilter::default()
+            };
+            let found = store.precedents(&wanted).await?;
+            finding.precedents = found.iter().filter_map(Precedent::of).collect();
+        }
+        Ok(())
+    }
+
+    /// Lets findings count again whose dismissal is too old to be a precedent.
+    ///
+    /// An enforced finding stays enforced: time does not weaken it.
+    pub(crate) async fn forget_expired(
+        &self,
+        known: &mut [FindingRecord],
+    ) -> Result<(), CaseError> {
+        let is_dismissed = |one: &FindingRecord| one.finding.standing == Standing::Dismissed;
+        if !known.iter().any(is_dismissed) {
+            return Ok(());
+        }
+        let wanted = PrecedentFilter {
+            since: Some(self.precedents_since().await?),
+            ..PrecedentFilter::default()
+        };
+        let valid = self.ledger.store().precedents(&wanted).await?;
+        let valid: BTreeSet<&str> = valid
+            .iter()
+            .filter_map(|one| Some(one.opening.subject.finding()?.fingerprint.as_str()))
+            .collect();
+        for one in known.iter_mut().filter(|one| is_dismissed(one)) {
+            if !valid.contains(one.finding.fingerprint.as_str()) {
+                one.finding.standing = Standing::Open;
+            }
+        }
+        Ok(())
+    }
+}
