@@ -4,5 +4,6 @@ mod coders;
 mod court;
 mod menu;
 mod offers;
+mod precedents;
 mod rounds;
 mod rulings;
