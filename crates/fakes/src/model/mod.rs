@@ -190,8 +190,8 @@ impl FakeModel {
 
     /// Sets the replies of scenario `script` for a key; they are used in order, the last repeats.
     ///
-    /// A reply is a text, or an object with one of `text`, `json`, `scenario` or `status` (with
-    /// `headers` and `body`), and optionally `delay_ms`. An object with `when` answers every
+    /// A reply is a text, or an object with one of `text`, `json`, `shell` (a command that the client
+    /// is asked to run), `scenario` or `status` (with `headers` and `body`), and optionally `delay_ms`. An object with `when` answers every
     /// prompt that contains that text and is never used up.
     pub fn script(&self, key: &str, replies: Vec<Value>) {
         self.shared.recorder.set_script(key, replies);

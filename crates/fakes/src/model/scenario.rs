@@ -139,6 +139,11 @@ pub(crate) fn scripted(entry: &Value, call: &Call) -> (Duration, Action) {
     let delay = Duration::from_millis(entry["delay_ms"].as_u64().unwrap_or(0));
     let action = if let Some(name) = entry["scenario"].as_str() {
         plan(name, call, usize::MAX).unwrap_or_else(|| unusable("names an unknown scenario"))
+    } else if let Some(command) = entry["shell"].as_str() {
+        match tools::shell(call, command) {
+            Some(tool) => answer(Reply::tool(tool)),
+            None => unusable("wants a shell, and the client offers none"),
+        }
     } else if let Some(status) = entry["status"].as_u64() {
         raw(u16::try_from(status).unwrap_or(500), entry)
     } else if let Some(text) = entry.as_str().or(entry["text"].as_str()) {
@@ -147,7 +152,7 @@ pub(crate) fn scripted(entry: &Value, call: &Call) -> (Duration, Action) {
         let text = value.to_string();
         answer(Reply::text(directive::fill(&text, &call.last_user_text())))
     } else {
-        unusable("has neither text, json, status nor scenario")
+        unusable("has neither text, json, shell, status nor scenario")
     };
     (delay, action)
 }
