@@ -2,10 +2,13 @@
 
 use async_trait::async_trait;
 use inquire::{InquireError, Select, Text};
+use nix::sys::termios::{SetArg, tcgetattr, tcsetattr};
 use tribunal_core::dispute::{Decision, Dispute, Party, Recourse};
 use tribunal_core::text::{for_terminal, truncate_chars};
 use tribunal_engine::human::{Human, Interrupted};
 
+use crate::exit::Exit;
+use crate::invocation::stop_signal;
 use crate::report::without_progress;
 
 /// Longest text of a side that is shown above the menu, in characters.
@@ -69,10 +72,21 @@ async fn at_terminal<T: Send + 'static>(
 ) -> Result<T, Interrupted> {
     // What has happened is told before the question, and nothing while it stands there.
     tokio::task::yield_now().await;
-    let asked = tokio::task::spawn_blocking(|| without_progress(ask)).await;
-    match asked {
-        Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(_)) | Err(_) => Err(Interrupted),
+    let before = tcgetattr(std::io::stdin()).ok();
+    let asked = tokio::task::spawn_blocking(|| without_progress(ask));
+    tokio::select! {
+        asked = asked => match asked {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(_)) | Err(_) => Err(Interrupted),
+        },
+        // A terminal that is gone answers every read with nothing, for ever, and the thread that asks
+        // cannot be called back. Nothing is lost: the case goes on from what is on disk.
+        () = stop_signal() => {
+            if let Some(before) = before {
+                let _ = tcsetattr(std::io::stdin(), SetArg::TCSANOW, &before);
+            }
+            std::process::exit(Exit::Interrupted as i32);
+        }
     }
 }
 

@@ -248,7 +248,7 @@ impl Invocation {
 }
 
 /// Waits until somebody asks the process to stop.
-async fn stop_signal() {
+pub(crate) async fn stop_signal() {
     use tokio::signal::unix::{SignalKind, signal};
     let wait = |kind| async move {
         match signal(kind) {

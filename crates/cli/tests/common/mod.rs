@@ -201,17 +201,27 @@ impl TestEnv {
         );
     }
 
-    /// Panics if a process is left that was started for this place: it would carry its paths in the
-    /// environment.
+    /// Panics if a process is left that was started for this place.
     pub fn assert_no_survivor(&self, what: &str) {
-        let root = self.root.path().display().to_string();
-        for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-            let environ = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-            if String::from_utf8_lossy(&environ).contains(&root) {
-                let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-                panic!("{what}: left behind {}", String::from_utf8_lossy(&line));
-            }
+        if let Some(line) = self.survivors().first() {
+            panic!("{what}: left behind {line}");
         }
+    }
+
+    /// Returns the command lines of processes that were started for this place: they carry its
+    /// paths in the environment.
+    pub fn survivors(&self) -> Vec<String> {
+        let root = self.root.path().display().to_string();
+        let is_ours = |entry: &std::fs::DirEntry| {
+            let environ = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+            String::from_utf8_lossy(&environ).contains(&root)
+        };
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        processes
+            .filter(is_ours)
+            .map(|entry| std::fs::read(entry.path().join("cmdline")).unwrap_or_default())
+            .map(|line| String::from_utf8_lossy(&line).into_owned())
+            .collect()
     }
 
     /// Replaces what differs from run to run by fixed words.

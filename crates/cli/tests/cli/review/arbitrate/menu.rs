@@ -186,3 +186,20 @@ fn without_a_terminal_nobody_is_asked() {
     court.setting("on_dispute: {default: human}");
     assert!(told(&court.arbitrate(&["--json"])).starts_with("inconclusive"));
 }
+
+#[test]
+fn a_terminal_that_goes_away_leaves_nobody_waiting_and_the_question_open() {
+    let court = objecting(true);
+    drop(at_menu(&court));
+    let gone = std::time::Instant::now();
+    while !court.env.survivors().is_empty() {
+        let waited = gone.elapsed() > std::time::Duration::from_secs(60);
+        assert!(!waited, "the review lives on without its terminal");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let terminal = Terminal::start(&court.env, &["resume"]);
+    terminal.wait_for("How to resolve?");
+    terminal.keys(&["Enter"]);
+    assert_eq!(terminal.exit_code(), 0, "{}", terminal.screen());
+    assert_eq!(ended(&court), "pass; fixed; enforce by judge jude");
+}
