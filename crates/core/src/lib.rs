@@ -4,6 +4,7 @@
 //! integers. Whatever waits, spawns, stores or prints lives in the crates around this one.
 
 pub mod agent;
+pub mod arbiter;
 pub mod case;
 pub mod consensus;
 pub mod debate;

@@ -5,6 +5,7 @@
 //! review cannot become part of a question.
 
 mod arbitration;
+mod loop_questions;
 mod rounds;
 mod rule;
 mod trial;
@@ -14,6 +15,9 @@ use std::fmt::Write as _;
 use crate::finding::Label;
 
 pub use arbitration::{ArbitrationPrompt, AssignedFinding};
+pub use loop_questions::{
+    ARBITER_PROMPTS, GuidePrompt, arbiter_question, plan_question, work_question,
+};
 pub use rounds::{
     Round, RoundPrompt, ShownExamination, ShownFinding, ShownReport, WeighPrompt, WeighQuestion,
     json_lines,
@@ -59,6 +63,11 @@ templates! {
     PANEL = "arbiter/panel", "The arbiter designs the judges of a trial for the answers at hand";
     SCORE = "judge/score", "A judge of a trial scores every answer";
     WEIGH = "judge/weigh", "A judge weighs the evidence about a finding that stays contested";
+    SELECT = "arbiter/select", "The arbiter chooses who works next on a task";
+    EVALUATE = "arbiter/evaluate", "The arbiter says whether the work on a task goes on";
+    GUIDE = "arbiter/guide", "The arbiter helps both sides after repeated rejections";
+    PLAN = "coder/plan", "A planner says by which steps a task is done";
+    WORK = "coder/work", "A coder carries out a task";
 }
 
 /// Fills a template. Every placeholder must have its value.

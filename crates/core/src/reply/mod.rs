@@ -3,6 +3,7 @@
 //! Nothing is dropped in silence, nothing is repaired by guessing, and a number or a word outside
 //! of its scale is reported, never moved to the nearest one.
 
+mod arbiter;
 mod debate;
 mod fields;
 mod find;
@@ -24,6 +25,10 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use arbiter::{
+    Guidance, WorkReport, read_signed_decision, read_signed_guidance, read_signed_plan,
+    read_signed_work,
+};
 pub use debate::{Statements, read_signed_defenses, read_signed_examinations};
 pub use find::{Author, Findings, findings_in_value, read_findings};
 pub use json::{ExtractError, extract_json};

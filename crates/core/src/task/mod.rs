@@ -7,6 +7,7 @@
 pub mod audit;
 pub mod list;
 pub mod next;
+pub mod plan;
 pub mod transition;
 
 use std::fmt;
