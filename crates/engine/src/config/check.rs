@@ -283,12 +283,23 @@ fn check_ranges(settings: &Settings, places: Places<'_>) -> Result<(), ConfigErr
     for (key, span) in spans {
         check_not_zero(Some(span), &["limits", key], places)?;
     }
-    let ranges: [(&[&str], u32, u32); 6] = [
+    let ranges: [(&[&str], u32, u32); 9] = [
         (
             &["review", "arbitration", "rounds"],
             settings.review.arbitration.rounds,
             9,
         ),
+        (
+            &["run", "max_iterations"],
+            settings.run.max_iterations,
+            1_000,
+        ),
+        (
+            &["run", "max_rejections"],
+            settings.run.max_rejections,
+            1_000,
+        ),
+        (&["git", "push_attempts"], settings.git.push_attempts, 20),
         (
             &["review", "judge", "panel"],
             settings.review.judge.panel,

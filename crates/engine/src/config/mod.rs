@@ -29,6 +29,7 @@ mod surgery;
 mod trial;
 mod trust;
 mod values;
+mod work;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,7 @@ pub use trial::{ProjectSettings, TrialSettings};
 pub use tribunal_core::dispute::Recourse;
 pub use trust::TrustStore;
 pub use values::{Size, Span, Temperature, Usd};
+pub use work::{GitSettings, PlanChoice, PushChoice, RuleQuestion, RuleSettings, RunSettings};
 
 use node::{Kind, Map, Mark, Node, Source};
 

@@ -18,6 +18,7 @@ use super::command::{one_or_many, one_or_many_schema};
 use super::disputes::{DisputeSettings, PrecedentSettings};
 use super::trial::{ProjectSettings, TrialSettings};
 use super::values::{Size, Span, Temperature, Usd};
+use super::work::{GitSettings, RuleSettings, RunSettings};
 
 /// The settings of Tribunal, all layers applied.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +38,10 @@ pub struct Settings {
     pub project: ProjectSettings,
     /// The model that decides procedure: who works next, which judges sit.
     pub arbiter: ArbiterSettings,
+    /// How the loop works through the tasks.
+    pub run: RunSettings,
+    /// What is done with branches.
+    pub git: GitSettings,
     /// What ends a run that does not end itself, for every agent that says nothing else.
     pub limits: LimitSettings,
     /// How often and how patiently a failed call is tried again.
@@ -53,7 +58,7 @@ pub struct Settings {
 
 impl Settings {
     /// All sections.
-    pub const KEYS: [&'static str; 13] = [
+    pub const KEYS: [&'static str; 15] = [
         "agents",
         "review",
         "disputes",
@@ -61,6 +66,8 @@ impl Settings {
         "trial",
         "project",
         "arbiter",
+        "run",
+        "git",
         "limits",
         "retry",
         "budget",
@@ -386,6 +393,12 @@ pub struct ArbiterSettings {
     pub temperature: Temperature,
     /// Name of the agent that acts as arbiter, in place of `provider`.
     pub agent: Option<AgentName>,
+    /// Rules that decide before the built-in ones and before the model; the first that fits decides.
+    pub rules: Vec<RuleSettings>,
+    /// Whether the built-in rules hold.
+    pub builtin_rules: bool,
+    /// How many of the newest decisions of the model are reused for the same input.
+    pub cache: u32,
 }
 
 impl Default for ArbiterSettings {
@@ -396,6 +409,9 @@ impl Default for ArbiterSettings {
             max_tokens: 1_024,
             temperature: Temperature(300),
             agent: None,
+            rules: Vec::new(),
+            builtin_rules: true,
+            cache: 1_000,
         }
     }
 }
