@@ -75,6 +75,8 @@ pub(crate) enum Command {
     Review(commands::review::Args),
     Task(commands::task::Args),
     Section(commands::section::Args),
+    Run(commands::run::Args),
+    Arbiter(commands::arbiter::Args),
     Connect(commands::connect::Args),
     Disconnect(commands::disconnect::Args),
     Agents(commands::agents::Args),

@@ -71,6 +71,8 @@ fn run(args: Args) -> Result<Exit, CliError> {
         Command::Show(args) => block_on(commands::show::run(&invocation, args)),
         Command::Watch(args) => block_on(commands::watch::run(&invocation, args)),
         Command::Task(args) => block_on(commands::task::run(&invocation, args)),
+        Command::Run(args) => block_on(commands::run::run(&invocation, args)),
+        Command::Arbiter(args) => block_on(commands::arbiter::run(&invocation, args)),
         Command::Section(args) => block_on(commands::section::run(&invocation, args)),
         Command::Review(args) => block_on(commands::review::run(&invocation, args)),
         Command::Resume(args) => block_on(commands::resume::run(&invocation, args)),

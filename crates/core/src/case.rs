@@ -24,6 +24,8 @@ pub enum CaseKind {
     Task,
     /// A heading of the list.
     Section,
+    /// The loop over the tasks.
+    Run,
     /// A disagreement on record, about a finding or a task.
     Dispute,
 }
@@ -38,6 +40,7 @@ impl CaseKind {
             Self::Trial => "trial",
             Self::Task => "task",
             Self::Section => "section",
+            Self::Run => "run",
             Self::Dispute => "dispute",
         }
     }

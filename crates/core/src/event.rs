@@ -10,6 +10,7 @@ mod arbitration;
 mod dispute;
 mod task;
 mod trial;
+mod work;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,7 @@ pub use arbitration::ArbitrationEvent;
 pub use dispute::DisputeEvent;
 pub use task::TaskEvent;
 pub use trial::TrialEvent;
+pub use work::WorkEvent;
 
 /// One fact about a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -291,6 +293,10 @@ pub enum EventKind {
     #[serde(skip)]
     #[schemars(!skip, untagged)]
     Task(TaskEvent),
+    /// Something happened in the work on a task or in the loop.
+    #[serde(skip)]
+    #[schemars(!skip, untagged)]
+    Work(WorkEvent),
     /// Something happened in a dispute.
     #[serde(skip)]
     #[schemars(!skip, untagged)]
@@ -319,6 +325,12 @@ impl From<TaskEvent> for EventKind {
     }
 }
 
+impl From<WorkEvent> for EventKind {
+    fn from(event: WorkEvent) -> Self {
+        Self::Work(event)
+    }
+}
+
 impl From<DisputeEvent> for EventKind {
     fn from(event: DisputeEvent) -> Self {
         Self::Dispute(event)
@@ -330,6 +342,7 @@ impl Serialize for EventKind {
         match self {
             Self::Arbitration(event) => event.serialize(serializer),
             Self::Task(event) => event.serialize(serializer),
+            Self::Work(event) => event.serialize(serializer),
             Self::Dispute(event) => event.serialize(serializer),
             Self::Trial(event) => event.serialize(serializer),
             _ => Self::serialize(self, serializer),
@@ -347,6 +360,8 @@ impl<'de> Deserialize<'de> for EventKind {
             serde_json::from_value(value).map(Self::Arbitration)
         } else if is_of(&TaskEvent::TYPES) {
             serde_json::from_value(value).map(Self::Task)
+        } else if is_of(&WorkEvent::TYPES) {
+            serde_json::from_value(value).map(Self::Work)
         } else if is_of(&DisputeEvent::TYPES) {
             serde_json::from_value(value).map(Self::Dispute)
         } else if is_of(&TrialEvent::TYPES) {

@@ -321,7 +321,10 @@ fn every_kind_of_event_has_an_example() {
     // Naming all variants here makes the compiler ask for the example of a new one.
     let name = |kind: &EventKind| match kind {
         // A family of events has its examples in a file of its own.
-        EventKind::Arbitration(_) | EventKind::Task(_) | EventKind::Trial(_) => {
+        EventKind::Arbitration(_)
+        | EventKind::Task(_)
+        | EventKind::Trial(_)
+        | EventKind::Work(_) => {
             unreachable!("there is none among these examples")
         }
         EventKind::CaseOpened { .. } => 0,

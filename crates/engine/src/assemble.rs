@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tribunal_agents::Agent;
 use tribunal_agents::spec::Recording;
+use tribunal_core::agent::Role;
 use tribunal_core::ids::{AgentName, CaseId};
 use tribunal_core::outage::RetryPolicy;
 use tribunal_core::secret::{Redactor, Secret};
@@ -126,7 +127,9 @@ fn seats(
 ) -> BTreeMap<AgentName, Result<Seat, String>> {
     let mut turns: BTreeMap<String, Arc<Semaphore>> = BTreeMap::new();
     let mut seats = BTreeMap::new();
-    for agent in roster.agents().iter().chain(roster.get(SCRIPTED)) {
+    let implicit = roster.get(SCRIPTED).into_iter();
+    let implicit = implicit.chain(roster.implicit_arbiter());
+    for agent in roster.agents().iter().chain(implicit) {
         let seat = agent
             .to_spec(context)
             .map_err(|error| error.to_string())
@@ -156,14 +159,21 @@ fn seat(
     turns: Arc<Semaphore>,
 ) -> Seat {
     let own = agent.budget.max_cost.map(|cost| cost.0);
+    // Whoever decides procedure and nothing else is kept short, as the arbiter's settings say.
+    let arbiter = (agent.role == [Role::Arbiter]).then_some(&settings.arbiter);
+    let temperature = agent
+        .temperature
+        .or(arbiter.map(|arbiter| arbiter.temperature));
     let common = settings.budget.per_call.map(|cost| cost.0);
     Seat {
         agent: built,
         limits: settings.limits_for(agent),
         price: agent.price(),
         instructions: agent.instructions.clone(),
-        max_output_tokens: agent.max_output_tokens,
-        temperature_milli: agent.temperature.map(|temperature| temperature.0),
+        max_output_tokens: agent
+            .max_output_tokens
+            .or(arbiter.map(|arbiter| arbiter.max_tokens)),
+        temperature_milli: temperature.map(|temperature| temperature.0),
         max_cost: own.into_iter().chain(common).min(),
         turns,
     }

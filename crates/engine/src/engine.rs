@@ -106,8 +106,10 @@ impl Engine {
                 let case = self.take_over(&record.id).await?;
                 Ok(Resumed::Dispute(Box::new(self.resume_dispute(case).await?)))
             }
-            CaseKind::Task | CaseKind::Section => {
-                let instead = instead_of_resuming(record).unwrap_or_default();
+            CaseKind::Task | CaseKind::Section | CaseKind::Run => {
+                // The loop needs all settings and is gone on with by `resume_run`.
+                let instead = instead_of_resuming(record);
+                let instead = instead.unwrap_or_else(|| "the loop is not resumed here".to_owned());
                 Err(CaseError::Request(instead))
             }
         }
@@ -149,14 +151,11 @@ impl Engine {
         title: String,
         request: serde_json::Value,
     ) -> Case {
-        self.new_case_as(
-            CaseId::from_bits(crate::random_bits()),
-            kind,
-            title,
-            request,
-        )
+        let id = CaseId::from_bits(crate::random_bits());
+        self.new_case_as(id, kind, title, request)
     }
 
+    /// Returns a new case under an id that the caller derived from what it is about.
     pub(crate) fn new_case_as(
         &self,
         id: CaseId,
@@ -199,6 +198,7 @@ fn instead_of_resuming(record: &CaseRecord) -> Option<String> {
                 "case {id} is a task; the loop works on it with `tribunal run --task {id}`"
             ))
         }
+        CaseKind::Run => None,
         CaseKind::Section => Some(format!(
             "case {} is a section of the task list; there is nothing to go on with",
             record.id

@@ -4,6 +4,7 @@
 //! prints.
 
 pub mod advisories;
+pub mod arbiter;
 pub mod ask;
 mod assemble;
 pub mod budget;
@@ -20,6 +21,7 @@ pub mod human;
 pub mod ledger;
 pub mod replay;
 pub mod review;
+pub mod run;
 pub mod stats;
 pub mod task;
 pub mod trial;

@@ -110,7 +110,7 @@ impl Stage {
             }
             // Where they stand is decided by their events alone, without a question to anybody.
             CaseKind::Task => audit_events(&self.exported.events).problems,
-            CaseKind::Section => Vec::new(),
+            CaseKind::Section | CaseKind::Run => Vec::new(),
         };
         self.engine.close().await;
         Ok(if differences.is_empty() {

@@ -4,6 +4,7 @@
 //! derived from them (cases, steps, runs, effects, providers), which can be rebuilt at any time.
 
 pub mod crash;
+mod decisions;
 mod disputes;
 mod holder;
 mod location;
@@ -24,6 +25,7 @@ use tribunal_core::money::{Cost, Spend, Usage};
 use tribunal_core::review::history::TrackedFinding;
 use tribunal_core::time::Timestamp;
 
+pub use crate::decisions::Decisions;
 pub use crate::disputes::{DisputeFilter, Disputes, PrecedentFilter};
 pub use crate::holder::Holder;
 pub use crate::location::{Durability, LEASE_TTL, Location, Options};
@@ -46,7 +48,7 @@ pub async fn open_with(
 
 /// Persists the ledger. All methods are one transaction each.
 #[async_trait]
-pub trait Store: Disputes + Tasks + Send + Sync {
+pub trait Store: Decisions + Disputes + Tasks + Send + Sync {
     /// Opens a case with its first events and returns the lease of its owner.
     ///
     /// The first event must be [`EventKind::CaseOpened`].

@@ -1,6 +1,7 @@
 //! One file per command: its help, its arguments, its function.
 
 pub(crate) mod agents;
+pub(crate) mod arbiter;
 pub(crate) mod ask;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -22,6 +23,7 @@ pub(crate) mod precedent;
 pub(crate) mod replay;
 pub(crate) mod resume;
 pub(crate) mod review;
+pub(crate) mod run;
 pub(crate) mod section;
 pub(crate) mod show;
 pub(crate) mod stats;

@@ -1,8 +1,9 @@
 //! `tribunal resume`.
 
+use tribunal_core::case::{CaseKind, CaseState};
 use tribunal_engine::Resumed;
 
-use crate::commands::{ask, review, trial};
+use crate::commands::{ask, review, run as tasks, trial};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::{Format, Invocation};
@@ -35,6 +36,9 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
                 .hint("`tribunal log` lists the cases of this project")
         })?,
     };
+    if record.kind == CaseKind::Run && !matches!(record.state, CaseState::Closed(_)) {
+        return tasks::resume(invocation, &engine, &record, format).await;
+    }
     let mut reporter = invocation.reporter(format);
     let stream = engine.ledger().subscribe();
     let work = invocation.stoppable(&engine, engine.resume(&record));

@@ -3,6 +3,7 @@
 mod arbitration;
 mod task;
 mod trial;
+mod work;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -236,6 +237,7 @@ impl<W: Write + Send> Lines<W> {
             EventKind::Noted { text } => text.clone(),
             EventKind::Task(event) => return task::sentence(event),
             EventKind::Trial(event) => return trial::sentence(event),
+            EventKind::Work(event) => return work::sentence(event),
             EventKind::StepStarted { .. }
             | EventKind::StepFinished { .. }
             | EventKind::RunProgressed { .. }

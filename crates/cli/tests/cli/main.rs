@@ -16,6 +16,7 @@ mod debate;
 mod dispute;
 mod prompts;
 mod review;
+mod run;
 mod setup;
 mod task;
 mod trial;

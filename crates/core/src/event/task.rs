@@ -49,7 +49,7 @@ pub enum TaskEvent {
     WorkKept {
         /// The commit.
         commit: String,
-        /// The branch that holds it.
+        /// The ref of our own repository that holds it.
         branch: String,
         /// The files that it changes.
         files: Vec<String>,

@@ -63,6 +63,11 @@ impl Git {
         Ok(git)
     }
 
+    /// Returns the program.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// Returns a call that sees no repository.
     pub(crate) fn alone(&self) -> Call<'_> {
         Call::new(self, Path::new("/dev/null"), Path::new("/"))
@@ -182,6 +187,11 @@ impl<'a> Call<'a> {
     pub(crate) fn line(self) -> Result<String, ChangeError> {
         let output = self.output()?;
         Ok(first_line(&output))
+    }
+
+    /// Runs the call and returns its output, whatever its exit code says.
+    pub(crate) fn output_whatever(self) -> Result<Vec<u8>, ChangeError> {
+        Ok(self.collect()?.read)
     }
 
     /// Runs the call, whose failure is an answer too: that of nothing.

@@ -45,6 +45,7 @@ pub use pin::pin;
 pub use read::read;
 pub use repository::{Home, Repository};
 pub(crate) use revision::head;
+pub(crate) use revision::{branch as head_branch, head as head_commit, tree as tree_of};
 
 /// What somebody asks to have reviewed.
 #[derive(Debug, Clone, PartialEq, Eq)]

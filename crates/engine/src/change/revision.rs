@@ -47,7 +47,7 @@ pub(super) fn resolve(repo: &Repository, revision: &str) -> Result<String, Chang
 }
 
 /// Returns the name of the current branch; none if no branch is checked out.
-pub(super) fn branch(repo: &Repository) -> Result<Option<String>, ChangeError> {
+pub(crate) fn branch(repo: &Repository) -> Result<Option<String>, ChangeError> {
     let call = names(repo)?.args(["symbolic-ref", "--quiet", "HEAD"]);
     let name = call.answer()?;
     Ok(name.and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned)))
@@ -98,7 +98,7 @@ pub(super) fn parent(repo: &Repository, commit: &str) -> Result<Option<String>, 
 }
 
 /// Returns the tree of a commit.
-pub(super) fn tree(repo: &Repository, commit: &str) -> Result<String, ChangeError> {
+pub(crate) fn tree(repo: &Repository, commit: &str) -> Result<String, ChangeError> {
     let revision = format!("{commit}^{{tree}}");
     let call = repo.call().args(["rev-parse", "--verify", "--quiet"]);
     call.args([revision]).line()

@@ -15,6 +15,8 @@ pub struct Roster {
     agents: Vec<AgentSettings>,
     /// The implicit agent, unless the config defines one of that name.
     scripted: Option<AgentSettings>,
+    /// The arbiter that is described by its provider alone.
+    arbiter: Option<AgentSettings>,
 }
 
 impl Roster {
@@ -37,6 +39,7 @@ impl Roster {
         Self {
             agents: enabled.cloned().collect(),
             scripted,
+            arbiter: implicit_arbiter(settings),
         }
     }
 
@@ -49,8 +52,18 @@ impl Roster {
     /// Returns the agent of `name`; `scripted` is found also when nobody configured it.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&AgentSettings> {
-        let mut all = self.agents.iter().chain(&self.scripted);
+        let mut all = self
+            .agents
+            .iter()
+            .chain(&self.scripted)
+            .chain(&self.arbiter);
         all.find(|agent| agent.name.as_str() == name)
+    }
+
+    /// Returns the arbiter that `arbiter.provider` describes.
+    #[must_use]
+    pub fn implicit_arbiter(&self) -> Option<&AgentSettings> {
+        self.arbiter.as_ref()
     }
 
     /// Tells whether `name` is the agent that is there without being configured.
@@ -84,6 +97,22 @@ impl Roster {
         self.with_role(role)
             .filter(move |agent| serves(agent, domain))
     }
+}
+
+/// Returns the arbiter that is described by its provider alone, under a name that nobody has.
+fn implicit_arbiter(settings: &Settings) -> Option<AgentSettings> {
+    let provider = settings.arbiter.provider?;
+    let taken = |name: &&str| {
+        let mut agents = settings.agents.iter();
+        agents.all(|agent| agent.name.as_str() != *name)
+    };
+    let name = ["arbiter", "arbiter:own"].into_iter().find(taken)?;
+    Some(AgentSettings {
+        provider: Some(provider),
+        model: settings.arbiter.model.clone(),
+        role: vec![Role::Arbiter],
+        ..AgentSettings::new(AgentName::new(name).ok()?)
+    })
 }
 
 fn serves(agent: &AgentSettings, domain: &str) -> bool {

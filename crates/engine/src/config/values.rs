@@ -146,7 +146,9 @@ impl Usd {
         Self(MicroUsd(cents * 10_000))
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    /// Reads the written form; nothing when it is no amount.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         let number = text.trim().trim_start_matches('$');
         MicroUsd::from_dollars(number.parse().ok()?).map(Self)
     }

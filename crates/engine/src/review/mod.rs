@@ -29,12 +29,13 @@ use tribunal_core::review::coverage::Omission;
 use tribunal_core::review::gate::Gate;
 use tribunal_core::review::report::{ReviewReport, ReviewerState};
 use tribunal_core::scale::Severity;
-use tribunal_store::CaseRecord;
+use tribunal_store::{CaseRecord, StoreError};
 
 use crate::Engine;
 use crate::case::{Case, CaseError};
 use crate::change::{self, Change, ChangeError, ChangeLimits, ChangeRequest, Pinned, Repository};
 use crate::config::{Rounds, Settings};
+use crate::export::Exported;
 use crate::worktree::remove_tree;
 use advise::Shelf;
 pub(crate) use advise::{Advice, STEP as ADVISORY_STEP};
@@ -67,6 +68,36 @@ pub struct ReviewWish {
     pub new_only: bool,
     /// Put what is found to a coder and see it through.
     pub arbitrate: Option<ArbitrationWish>,
+}
+
+impl ReviewWish {
+    /// Returns the wish for a review as the config says.
+    #[must_use]
+    pub fn of(directory: PathBuf) -> Self {
+        Self {
+            directory,
+            change: change::ChangeSource::Default,
+            paths: Vec::new(),
+            reviewers: Vec::new(),
+            with: Vec::new(),
+            rounds: None,
+            debate_all: false,
+            fail_on: None,
+            new_only: false,
+            arbitrate: None,
+        }
+    }
+}
+
+/// Two commits, of which the second is reviewed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Commits<'a> {
+    /// The change in one line.
+    pub(crate) title: &'a str,
+    /// The commit before the change.
+    pub(crate) base: &'a str,
+    /// The commit after it.
+    pub(crate) head: &'a str,
 }
 
 /// A review as the ledger keeps it: all that decides its outcome, besides the answers.
@@ -128,6 +159,69 @@ impl Engine {
         members.extend(self.imports(&wish.with)?);
         let repository = self.repository(&wish.directory)?;
         let pinned = pin(&repository, settings, &wish).await?;
+        let id = CaseId::from_bits(crate::random_bits());
+        self.review_pinned(settings, wish, &repository, pinned, members, id)
+            .await
+    }
+
+    /// Reviews what lies between two commits, as the case `id`; what was begun goes on.
+    pub(crate) async fn review_commits(
+        &self,
+        settings: &Settings,
+        id: CaseId,
+        directory: &Path,
+        commits: Commits<'_>,
+    ) -> Result<Reviewed, CaseError> {
+        match self.ledger.store().find_case(id.as_str()).await {
+            Ok(record) => return self.review_again(record).await,
+            Err(StoreError::NoSuchCase { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let wish = ReviewWish::of(directory.to_owned());
+        let members = panel::choose(self, settings, &wish.reviewers)?;
+        let repository = self.repository(directory)?;
+        let pinned = Pinned {
+            title: commits.title.to_owned(),
+            base: Some(commits.base.to_owned()),
+            head: Some(commits.head.to_owned()),
+            whole_files: false,
+            loose_patch: None,
+            paths: Vec::new(),
+            limits: limits(settings),
+            ignore: settings.review.ignore.clone(),
+            left_out: Vec::new(),
+        };
+        self.review_pinned(settings, wish, &repository, pinned, members, id)
+            .await
+    }
+
+    /// Returns what came of a review that has ended, or goes on with it.
+    async fn review_again(&self, record: CaseRecord) -> Result<Reviewed, CaseError> {
+        let ended = matches!(
+            record.state,
+            CaseState::Closed(Outcome::Completed | Outcome::Failed { .. })
+        );
+        if !ended {
+            let case = self.take_over(&record.id).await?;
+            return self.resume_review(case, record.request).await;
+        }
+        let exported = Exported::read(self.ledger.store().as_ref(), &self.dir, &record).await?;
+        Ok(Reviewed {
+            report: exported.review(&self.dir)?,
+            case: record.id,
+            state: record.state,
+        })
+    }
+
+    async fn review_pinned(
+        &self,
+        settings: &Settings,
+        wish: ReviewWish,
+        repository: &Repository,
+        pinned: Pinned,
+        members: Vec<Member>,
+        id: CaseId,
+    ) -> Result<Reviewed, CaseError> {
         let policy = settings.review.policy.as_str();
         let arbitration = match &wish.arbitrate {
             Some(wish) => Some(ArbitrationRequest::of(self, settings, wish).await?),
@@ -153,8 +247,9 @@ impl Engine {
             pinned,
         };
         let json = serde_json::to_value(&request).map_err(|e| CaseError::Request(e.to_string()))?;
-        let case = self.new_case(CaseKind::Review, request.pinned.title.clone(), json);
-        self.carry_out_review(case, &repository, request).await
+        let title = request.pinned.title.clone();
+        let case = self.new_case_as(id, CaseKind::Review, title, json);
+        self.carry_out_review(case, repository, request).await
     }
 
     /// Goes on with a case of [`CaseKind::Review`].
@@ -246,15 +341,19 @@ async fn pin(
         directory: wish.directory.clone(),
         source: wish.change.clone(),
         paths: wish.paths.clone(),
-        limits: ChangeLimits {
-            max_file_bytes: settings.review.max_file.0,
-            max_files: settings.review.max_files as usize,
-            ..ChangeLimits::default()
-        },
+        limits: limits(settings),
         ignore: settings.review.ignore.clone(),
     };
     let repository = repository.clone();
     blocking(move || change::pin(&repository, &request)).await
+}
+
+fn limits(settings: &Settings) -> ChangeLimits {
+    ChangeLimits {
+        max_file_bytes: settings.review.max_file.0,
+        max_files: settings.review.max_files as usize,
+        ..ChangeLimits::default()
+    }
 }
 
 async fn read_change(repository: &Repository, pinned: &Pinned) -> Result<Change, CaseError> {

@@ -101,7 +101,9 @@ impl Engine {
             actor,
         } = new;
         let brief = self.checked(brief, None).await?;
-        let request = serde_json::json!({ "title": brief.title });
+        // From the seed the nonces of all questions about the task are made.
+        let seed = format!("{:016x}{:016x}", crate::random_bits(), crate::random_bits());
+        let request = serde_json::json!({ "title": brief.title, "seed": seed });
         let case = self.new_case(CaseKind::Task, brief.title.clone(), request);
         let added = TaskEvent::TaskAdded {
             task: brief.clone(),

@@ -58,7 +58,7 @@ impl TestCommand {
     }
 
     /// Runs it in `directory`; the files of the run lie in `run_dir`.
-    pub(super) async fn run(
+    pub(crate) async fn run(
         &self,
         engine: &Engine,
         case: &Case,

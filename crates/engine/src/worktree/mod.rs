@@ -28,7 +28,7 @@ use crate::files::{Durability, create_private_dir, write_private};
 
 pub use apply::{apply, in_the_way, is_applied};
 pub use collect::{Collected, TouchedFile};
-pub(crate) use publish::hand_over;
+pub(crate) use publish::{advance, hand_over};
 pub use publish::{branch_commit, file_at, patch, publish, touched};
 pub use remove::remove_tree;
 
@@ -263,7 +263,7 @@ fn kind_of(repo: &Repository, id: &str) -> Result<Option<String>, ChangeError> {
 }
 
 /// Stores a commit in our repository.
-fn commit(
+pub(crate) fn commit(
     repo: &Repository,
     tree: &str,
     parent: Option<&str>,

@@ -79,6 +79,33 @@ pub fn publish(repo: &Repository, commit: &str, branch: &str) -> Result<(), Chan
     }
 }
 
+/// Moves a branch of the user's repository from `from` to a commit of ours, or makes it.
+///
+/// Tells whether that was done: nothing happens when the branch points elsewhere meanwhile.
+pub(crate) fn advance(
+    repo: &Repository,
+    commit: &str,
+    branch: &str,
+    from: Option<&str>,
+) -> Result<bool, ChangeError> {
+    hand_over(repo, commit)?;
+    let found = repo.versioned()?;
+    let nothing = "0".repeat(commit.len());
+    let name = format!("refs/heads/{branch}");
+    let identity = [
+        "user.name=Tribunal".to_owned(),
+        "user.email=coder@tribunal.invalid".to_owned(),
+    ];
+    let call = repo.git.on(&found.common_dir).settings(&identity);
+    let args = ["update-ref", "-m", "tribunal: approved", &name, commit];
+    let call = call.args(args).args([from.unwrap_or(&nothing)]);
+    match call.output() {
+        Ok(_) => Ok(true),
+        Err(_) if branch_commit(repo, branch)?.as_deref() != from => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// Copies the objects of a commit to the user's repository, as far as they are missing there.
 pub(crate) fn hand_over(repo: &Repository, commit: &str) -> Result<(), ChangeError> {
     let objects = repo.versioned()?.common_dir.join("objects");

@@ -195,6 +195,7 @@ fn invariant_of(kind: &EventKind) -> &'static str {
         EventKind::EffectIntended { .. } | EventKind::EffectDone { .. } => "I6",
         EventKind::Arbitration(_)
         | EventKind::Task(_)
+        | EventKind::Work(_)
         | EventKind::ProviderParked { .. }
         | EventKind::ProviderFreed { .. }
         | EventKind::ReviewOpened { .. }

@@ -6,6 +6,7 @@
 mod batch;
 mod cases;
 mod check;
+mod decisions;
 mod disputes;
 mod effects;
 mod findings;

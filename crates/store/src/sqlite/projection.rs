@@ -9,12 +9,13 @@ use tribunal_core::time::Timestamp;
 use super::batch::Batch;
 use super::writer::{Tx, Write};
 use super::{
-    cases, disputes, effects, findings, from_column, ledger, providers, runs, steps, tasks,
+    cases, decisions, disputes, effects, findings, from_column, ledger, providers, runs, steps,
+    tasks,
 };
 use crate::StoreError;
 
 /// The derived tables. Those that others refer to come first.
-pub(super) const TABLES: [&str; 9] = [
+pub(super) const TABLES: [&str; 11] = [
     "cases",
     "steps",
     "runs",
@@ -23,6 +24,8 @@ pub(super) const TABLES: [&str; 9] = [
     "findings",
     "sections",
     "tasks",
+    "arbiter_cache",
+    "arbiter_counts",
     "disputes",
 ];
 
@@ -57,6 +60,7 @@ pub(super) fn add(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
         }
         EventKind::FindingsTracked { .. } => findings::apply(batch, event),
         EventKind::Task(_) => tasks::apply(batch, event),
+        EventKind::Work(_) => decisions::apply(batch, event),
         EventKind::Dispute(dispute) => disputes::apply(batch, event, dispute),
         EventKind::Arbitration(_)
         | EventKind::RunRetried { .. }
@@ -82,6 +86,8 @@ impl Write for Rebuild {
 
     async fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         const CLEAR: &str = "
+            DELETE FROM arbiter_counts;
+            DELETE FROM arbiter_cache;
             DELETE FROM tasks;
             DELETE FROM sections;
             DELETE FROM disputes;

@@ -5,6 +5,7 @@ mod lists;
 mod show;
 mod state;
 
+pub(crate) use show::{summary, words};
 use tribunal_engine::task::TaskError;
 
 use crate::error::CliError;

@@ -28,14 +28,10 @@ pub(super) fn sentence(event: &TaskEvent) -> Option<String> {
             let (from, to, done) = (from.marker(), to.marker(), done.participle());
             format!("[{from}]→[{to}] {done} by {actor}{count}{note}")
         }
-        TaskEvent::WorkKept {
-            commit,
-            branch,
-            files,
-        } => {
+        TaskEvent::WorkKept { commit, files, .. } => {
             let commit = tribunal_core::text::truncate_chars(commit, 12);
             let files = files.len();
-            format!("work on {files} files kept as {commit} on {branch}")
+            format!("work on {files} files kept as {commit}")
         }
         TaskEvent::SectionAdded { name, .. } => format!("made section {name}"),
         TaskEvent::SectionChanged { name, .. } => format!("section {name} was changed"),

@@ -1,0 +1,252 @@
+//! `tribunal run`.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use tribunal_core::case::CaseState;
+use tribunal_core::ids::CaseId;
+use tribunal_core::task::TaskState;
+use tribunal_core::text::for_terminal;
+use tribunal_engine::Engine;
+use tribunal_engine::arbiter::Arbiter;
+use tribunal_engine::config::{Settings, Span, Usd};
+use tribunal_engine::run::{RunReport, RunWish};
+use tribunal_store::CaseRecord;
+
+use super::arbiter::explained_text;
+use super::ending;
+use super::task::{summary, words};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::invocation::{Format, Invocation};
+use crate::report;
+
+/// Work through the list of tasks
+///
+/// Each task is taken in order. The arbiter chooses who works, a coder works in a place of its own,
+/// the project's tests and a review look at the work; what is approved is put on the branch
+/// `tribunal/work`, one commit per task. Your files, your index and your branch stay as they are.
+/// The loop moves on over disputed and failed tasks, and several runners may work on one list.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    tribunal run --dry-run\n  \
+    tribunal run --once\n  \
+    tribunal run --parallel 4 --max-cost 5\n  \
+    tribunal run --task c-1a2b --max-time 30m\n\n\
+    Exit codes: 0 every task it took is settled, 1 a task failed, 5 a task was left unsettled, \
+    7 a limit ended the run, 130 stopped.")]
+pub(crate) struct Args {
+    /// Stop after one task
+    #[arg(long)]
+    once: bool,
+    /// Work on this task alone
+    #[arg(long, value_name = "TASK")]
+    task: Option<String>,
+    /// Most executions for one task between two reviews
+    #[arg(long, value_name = "N")]
+    max_iterations: Option<u32>,
+    /// Begin nothing more once the run has cost this much
+    #[arg(long, value_name = "USD", value_parser = parse_cost)]
+    max_cost: Option<Usd>,
+    /// Begin nothing more after this time, such as `30m`
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    max_time: Option<Span>,
+    /// How many tasks are worked on at once
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    parallel: u32,
+    /// Say what would be done first, and why; do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// How to print the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+    /// Short for `--format json`
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+fn parse_cost(text: &str) -> Result<Usd, String> {
+    Usd::parse(text).ok_or_else(|| "write an amount such as `0.50`".to_owned())
+}
+
+fn parse_time(text: &str) -> Result<Span, String> {
+    Span::parse(text).ok_or_else(|| "write a time such as `90s` or `1h30m`".to_owned())
+}
+
+/// Runs the loop.
+pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, CliError> {
+    let format = if args.json { Format::Json } else { args.format };
+    let mut overrides = Vec::new();
+    if let Some(most) = args.max_iterations {
+        overrides.push(format!("run.max_iterations={most}"));
+    }
+    let settings = invocation.settings(&overrides)?.settings;
+    let engine = invocation.engine_with(&overrides).await?;
+    let task = match &args.task {
+        Some(text) => Some(engine.task(text).await?.task.id),
+        None => None,
+    };
+    if args.dry_run {
+        return dry_run(invocation, &engine, &settings, task.as_ref(), format).await;
+    }
+    let wish = RunWish {
+        directory: invocation.cwd.clone(),
+        once: args.once,
+        task,
+        max_cost: args.max_cost.map(|cost| cost.0),
+        max_time_ms: args
+            .max_time
+            .map(|time| u64::try_from(time.0.as_millis()).unwrap_or(u64::MAX)),
+        parallel: args.parallel,
+    };
+    let mut reporter = invocation.reporter(format);
+    let stream = engine.ledger().subscribe();
+    let work = invocation.stoppable(&engine, engine.run_tasks(&settings, wish));
+    let done = report::report_while(stream, reporter.as_mut(), work).await?;
+    finish(invocation, &engine, &done, format).await
+}
+
+/// Goes on with a run that was interrupted or ended by a limit.
+pub(super) async fn resume(
+    invocation: &Invocation,
+    engine: &Engine,
+    record: &CaseRecord,
+    format: Format,
+) -> Result<Exit, CliError> {
+    let settings = invocation.settings(&[])?.settings;
+    let mut reporter = invocation.reporter(format);
+    let stream = engine.ledger().subscribe();
+    let request = record.request.clone();
+    let work = engine.resume_run(&settings, &record.id, request);
+    let work = invocation.stoppable(engine, work);
+    let done = report::report_while(stream, reporter.as_mut(), work).await?;
+    finish(invocation, engine, &done, format).await
+}
+
+async fn finish(
+    invocation: &Invocation,
+    engine: &Engine,
+    done: &RunReport,
+    format: Format,
+) -> Result<Exit, CliError> {
+    let exit = exit_of(done);
+    let tasks = engine.tasks().await?;
+    match format {
+        Format::Jsonl => {}
+        Format::Json => invocation.print_json(&json!({
+            "schema": "tribunal.run.v1",
+            "case": done.case,
+            "state": done.state,
+            "why": done.why,
+            "tasks": done.left,
+            "blocked": done.blocked,
+            "warnings": done.warnings,
+            "list": tasks.iter().fold(BTreeMap::<&str, usize>::new(), |mut counts, record| {
+                *counts.entry(record.task.state.as_str()).or_default() += 1;
+                counts
+            }),
+        }))?,
+        Format::Text => {
+            let mut table = invocation.table(&["", "TASK", "REJECTED", "COST", "TITLE"]);
+            for left in &done.left {
+                let record = tasks.iter().find(|record| record.task.id == left.task);
+                table.add_row([
+                    format!("[{}]", left.state.marker()),
+                    left.task.to_string(),
+                    record
+                        .map_or(0, |record| record.task.rejections)
+                        .to_string(),
+                    record.map_or_else(String::new, |record| report::spend(&record.spend)),
+                    for_terminal(&left.title).into_owned(),
+                ]);
+            }
+            if !done.left.is_empty() {
+                invocation.print(&format!("{table}\n"))?;
+            }
+            for left in &done.left {
+                if let Some(why) = &left.why {
+                    invocation.say(&format!("{} was left: {}.", left.task, for_terminal(why)));
+                }
+            }
+            for blocked in &done.blocked {
+                let state = words(blocked.state);
+                let (task, by) = (&blocked.task, &blocked.by);
+                invocation.say(&format!("{task} waits for {by}, which is {state}."));
+            }
+            for warning in &done.warnings {
+                invocation.say(&format!("Warning: {}.", for_terminal(warning)));
+            }
+            let list = summary(tasks.iter().map(|record| record.task.state));
+            invocation.say(&format!("Ended: {}. {list}", for_terminal(&done.why)));
+        }
+    }
+    match (&done.state, exit) {
+        (CaseState::Parked { why, until }, Exit::Quota | Exit::Interrupted) => {
+            Err(ending::parked(&done.case, why, *until))
+        }
+        _ => Ok(exit),
+    }
+}
+
+fn exit_of(done: &RunReport) -> Exit {
+    if let CaseState::Parked { .. } = done.state {
+        return match done.limited {
+            true => Exit::Quota,
+            false => Exit::Interrupted,
+        };
+    }
+    let states = || done.left.iter().map(|left| left.state);
+    if states().any(|state| state == TaskState::Failed) {
+        Exit::Fail
+    } else if states().all(TaskState::is_settled) {
+        Exit::Pass
+    } else {
+        Exit::Inconclusive
+    }
+}
+
+async fn dry_run(
+    invocation: &Invocation,
+    engine: &Engine,
+    settings: &Settings,
+    only: Option<&CaseId>,
+    format: Format,
+) -> Result<Exit, CliError> {
+    let outlook = engine.outlook(only).await?;
+    let arbiter = Arbiter::new(settings);
+    let mut ready = Vec::new();
+    let mut text = String::new();
+    for (task, turn) in &outlook.ready {
+        let question = engine.arbiter_question(settings, task).await?;
+        let explained = engine.explain_decision(&arbiter, &question).await?;
+        let first = match task.state {
+            TaskState::InReview => "the review looks at its work".to_owned(),
+            _ => explained_text(&explained),
+        };
+        text += &format!("{turn} {}: {}\n  {first}\n", task.id, task.brief.title);
+        ready.push(
+            json!({ "task": task.id, "title": task.brief.title, "turn": turn,
+            "first": first }),
+        );
+    }
+    if format != Format::Text {
+        invocation.print_json(&json!({
+            "schema": "tribunal.outlook.v1", "ready": ready, "blocked": outlook.blocked,
+            "taken": outlook.taken,
+        }))?;
+        return Ok(Exit::Pass);
+    }
+    if outlook.ready.is_empty() {
+        text = "idle\n".to_owned();
+    }
+    invocation.print(&for_terminal(&text))?;
+    for blocked in &outlook.blocked {
+        let state = words(blocked.state);
+        let (task, by) = (&blocked.task, &blocked.by);
+        invocation.say(&format!("{task} waits for {by}, which is {state}."));
+    }
+    for taken in &outlook.taken {
+        invocation.say(&format!("{taken} is being worked on by another runner."));
+    }
+    Ok(Exit::Pass)
+}

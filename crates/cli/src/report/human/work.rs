@@ -1,0 +1,91 @@
+//! What the loop does, in sentences.
+
+use tribunal_core::arbiter::{Execution, ExecutionResult, Source};
+use tribunal_core::event::WorkEvent;
+use tribunal_core::text::truncate_chars;
+
+/// Returns the sentence for an event, or nothing when it is not worth one.
+pub(super) fn sentence(event: &WorkEvent) -> Option<String> {
+    Some(match event {
+        WorkEvent::ArbiterDecided {
+            question,
+            decision,
+            source,
+            ..
+        } => {
+            let by = source_words(source);
+            format!(
+                "arbiter, {question}: {decision} ({by}): {}",
+                decision.reason()
+            )
+        }
+        WorkEvent::WorkBased { base } => {
+            format!("work starts from {}", truncate_chars(base, 12))
+        }
+        WorkEvent::PlanMade { plan } => {
+            let steps: Vec<&str> = plan.steps.iter().map(|step| step.title.as_str()).collect();
+            format!("plan {}: {}", plan.version, steps.join("; "))
+        }
+        WorkEvent::PlanAdvanced { plan } => {
+            let done = plan.steps.iter().filter(|step| step.done).count();
+            format!("{done} of {} steps of the plan are done", plan.steps.len())
+        }
+        WorkEvent::ExecutionDone { execution } => execution_words(execution),
+        WorkEvent::TaskReviewed { review, gate, .. } => format!("review {review}: {gate}"),
+        WorkEvent::GuidanceGiven {
+            rejections,
+            coder,
+            source,
+            ..
+        } => {
+            let by = source_words(source);
+            format!("guidance after {rejections} rejections ({by}): {coder}")
+        }
+        WorkEvent::TaskTaken {
+            task,
+            title,
+            turn,
+            worker,
+        } => format!("worker {worker}: {turn} {task}, {title}"),
+        WorkEvent::TaskLeft {
+            task,
+            title,
+            state,
+            why,
+        } => {
+            let why = why.as_ref().map(|why| format!(": {why}"));
+            let marker = state.marker();
+            format!("[{marker}] {task}, {title}{}", why.unwrap_or_default())
+        }
+        WorkEvent::LoopEnded { why, settled } => format!("{settled} tasks settled; {why}"),
+    })
+}
+
+fn execution_words(execution: &Execution) -> String {
+    let Execution {
+        iteration,
+        mode,
+        result,
+        summary,
+    } = execution;
+    let what = match result {
+        ExecutionResult::Planned { steps } => format!("planned {steps} steps"),
+        ExecutionResult::Worked { files } => format!("changed {}", files.join(", ")),
+        ExecutionResult::Unchanged => "changed nothing".to_owned(),
+        ExecutionResult::Tested { passed: true } => "the tests passed".to_owned(),
+        ExecutionResult::Tested { passed: false } => "the tests failed".to_owned(),
+        ExecutionResult::Rejected { open } => format!("rejected, {open} findings bind"),
+        ExecutionResult::Failed { class } => format!("failed ({class})"),
+    };
+    let summary = truncate_chars(summary, 200);
+    format!("{iteration}. {mode}: {what}. {summary}")
+}
+
+fn source_words(source: &Source) -> String {
+    match source {
+        Source::Rule { rule, .. } => format!("rule {rule}"),
+        Source::Cache => "as before".to_owned(),
+        Source::Model { .. } => "model".to_owned(),
+        Source::Fallback { because } => format!("fallback, {because}"),
+    }
+}

@@ -1,0 +1,450 @@
+//! `run` and `arbiter`.
+
+use std::path::Path;
+use std::process::Command;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::common::TestEnv;
+
+/// A coder that does what the title of its task says.
+const CODER: &str = r##"#!/bin/sh
+prompt=$(cat)
+title=$(printf '%s' "$prompt" | sed -n 's/^Task: //p' | head -1)
+nonce=$(printf '%s' "$prompt" | sed -n 's/^Nonce: //p' | head -1)
+name=$(printf '%s' "$title" | tr -c 'a-zA-Z0-9' '_')
+printf '%s' "$prompt" > "$PROMPTS/$name"
+case "$title" in
+  *never*) printf 'def f(x):\n    return eval(x)\n# %s\n' "$nonce" > "$name.py" ;;
+  *dies*) kill -9 $$ ;;
+  *nothing*) ;;
+  *) printf 'def f_%s(x):\n    return x + 1\n' "$name" > "$name.py" ;;
+esac
+printf 'Done. {"nonce": "%s", "summary": "did it", "done": ["1"], "end": "%s"}\n' "$nonce" "$nonce"
+"##;
+
+fn git(directory: &Path, args: &[&str]) -> String {
+    let output = Command::new("git")
+        .args(["-c", "user.name=t", "-c", "user.email=t@t.invalid"])
+        .args(args)
+        .current_dir(directory)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{args:?}: {output:?}");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// A repository with a bare remote, a coder, and built-in reviewers.
+fn project(more: &str) -> TestEnv {
+    let mut env = TestEnv::new();
+    let root = env.root().to_owned();
+    let prompts = root.join("prompts");
+    std::fs::create_dir_all(&prompts).unwrap();
+    env.set_env("PROMPTS", prompts.display().to_string());
+    let coder = root.join("coder.sh");
+    std::fs::write(&coder, CODER).unwrap();
+    let project = env.project();
+    std::fs::remove_dir_all(project.join(".git")).unwrap();
+    git(&project, &["init", "-q", "-b", "main", "."]);
+    env.write(
+        "docs/SPEC.md",
+        "# Spec\n## Login\nUsers log in.\n## Shop\nNo.\n",
+    );
+    env.write("notes.txt", "one\n");
+    git(&project, &["add", "."]);
+    git(&project, &["commit", "-qm", "begin"]);
+    let remote = root.join("remote.git");
+    git(&root, &["init", "-q", "--bare", remote.to_str().unwrap()]);
+    git(
+        &project,
+        &["remote", "add", "origin", remote.to_str().unwrap()],
+    );
+    git(&project, &["push", "-q", "-u", "origin", "main"]);
+    env.write_user_config(&format!(
+        "agents:\n  - name: ann\n    command: [sh, {}]\n    role: coder\n    \
+         pass_env: PROMPTS\nretry: {{attempts: 1, base: 10ms}}\n{more}",
+        coder.display()
+    ));
+    env
+}
+
+fn add(env: &TestEnv, args: &[&str]) -> String {
+    let args = ["task", "add"].iter().chain(args).chain(&["--json"]);
+    let ran = env.run(args).assert_code(0);
+    ran.json()["task"]["id"].as_str().unwrap().to_owned()
+}
+
+fn markers(env: &TestEnv) -> String {
+    let list = env.run(["task", "list", "--json"]).assert_code(0).json();
+    let tasks = list["tasks"].as_array().unwrap();
+    let line = |task: &Value| {
+        let text = |key: &str| task[key].as_str().unwrap_or_default().to_owned();
+        format!("[{}] {}", text("marker"), text("title"))
+    };
+    tasks.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// All that must not change in the user's repository while the loop works.
+fn untouched(project: &Path) -> String {
+    let index = std::fs::read(project.join(".git/index")).unwrap();
+    let parts = [
+        git(
+            project,
+            &["status", "--porcelain=v2", "--untracked-files=no"],
+        ),
+        git(project, &["rev-parse", "HEAD"]),
+        git(project, &["symbolic-ref", "HEAD"]),
+        git(project, &["stash", "list"]),
+        git(project, &["diff"]),
+        tribunal_engine::files::hash_of(&index),
+    ];
+    parts.join("\n")
+}
+
+#[test]
+fn the_loop_drives_a_list_to_its_end() {
+    let env = project("run: {max_iterations: 2, max_rejections: 2}\n");
+    let project = env.project();
+    add(&env, &["Fix login", "--source", "docs/SPEC.md#login"]);
+    add(&env, &["never passes"]);
+    add(&env, &["agent dies"]);
+    add(&env, &["does nothing"]);
+    add(&env, &["easy"]);
+    env.write("notes.txt", "stashed\n");
+    git(&project, &["stash"]);
+    env.write("notes.txt", "staged\n");
+    git(&project, &["add", "notes.txt"]);
+    env.write("notes.txt", "dirty\n");
+    let before = untouched(&project);
+
+    let ran = env.run(["run", "--json"]).assert_code(1);
+    assert_snapshot!(markers(&env), @"
+    [x] Fix login
+    [!] never passes
+    [F] agent dies
+    [F] does nothing
+    [x] easy
+    ");
+    assert_eq!(ran.json()["why"], "nothing is left to do");
+    assert_eq!(untouched(&project), before);
+    // One commit for each approved task, on a branch of its own, pushed; disputed work beside it.
+    let log = git(&project, &["log", "--format=%s", "tribunal/work"]);
+    assert_snapshot!(log, @"
+    easy
+    Fix login
+    begin
+    ");
+    let remote = env.root().join("remote.git");
+    assert_eq!(git(&remote, &["log", "--format=%s", "tribunal/work"]), log);
+    let disputed = git(&remote, &["branch", "--list", "tribunal/task/*"]);
+    assert_eq!(disputed.lines().count(), 1, "{disputed}");
+    let dispute = std::fs::read_to_string(project.join("dispute.md")).unwrap();
+    assert!(dispute.contains("never passes"), "{dispute}");
+    // The coder was shown the section that the task names, and nothing else of the file.
+    let prompt = std::fs::read_to_string(env.root().join("prompts/Fix_login")).unwrap();
+    assert!(prompt.contains("Users log in."), "{prompt}");
+    assert!(!prompt.contains("## Shop"), "{prompt}");
+    env.run(["task", "audit"]).assert_code(0);
+    env.assert_healthy();
+    env.assert_no_survivor("the loop");
+    // There is nothing left to do, and nothing is done twice.
+    let again = env.run(["run", "--json"]).assert_code(0).json();
+    assert_eq!(again["tasks"], serde_json::json!([]));
+}
+
+#[test]
+fn a_dry_run_says_what_would_happen_and_does_nothing() {
+    let env = project("");
+    let first = add(&env, &["one"]);
+    add(&env, &["two", "--depends", &first]);
+    let ran = env.run(["run", "--dry-run"]).assert_code(0);
+    assert_snapshot!(env.tidy(&(ran.stdout + &ran.stderr)), @"
+    start [CASE]: one
+      SELECT_MODE developer (rule 6, nothing was done yet: developer): nothing was done yet
+    [CASE] waits for [CASE], which is pending.
+    ");
+    assert_eq!(markers(&env), "[ ] one\n[ ] two");
+}
+
+#[test]
+fn failing_tests_send_the_coder_back_and_a_limit_is_no_success() {
+    let env = project(
+        "run: {max_iterations: 2}\nproject: {test_command: [sh, -c, 'echo broken; exit 3']}\n",
+    );
+    add(&env, &["easy"]);
+    let ran = env.run(["run"]).assert_code(1);
+    assert_eq!(markers(&env), "[F] easy");
+    assert!(ran.stderr.contains("the tests failed"), "{}", ran.stderr);
+    let prompt = std::fs::read_to_string(env.root().join("prompts/easy")).unwrap();
+    assert!(prompt.contains("broken"), "{prompt}");
+    env.assert_healthy();
+}
+
+#[test]
+fn one_task_a_time_limit_and_a_task_by_name() {
+    let env = project("");
+    add(&env, &["one"]);
+    add(&env, &["two"]);
+    let three = add(&env, &["three"]);
+    env.run(["run", "--once"]).assert_code(0);
+    assert_eq!(markers(&env), "[x] one\n[ ] two\n[ ] three");
+    env.run(["run", "--task", &three]).assert_code(0);
+    assert_eq!(markers(&env), "[x] one\n[ ] two\n[x] three");
+    let ran = env.run(["run", "--max-time", "0s"]).assert_code(7);
+    let told: Vec<&str> = ran.stderr.lines().rev().take(3).collect();
+    assert_snapshot!(env.tidy(&told.join("\n")), @"
+    Hint: Go on with `tribunal resume [CASE]`
+    Hint: Allow more with `--set budget.per_day=USD` or in the config
+    Error: Parked, budget of the run: the time of this run is over
+    ");
+    // It can be resumed like any other case, and a limit is the run's own.
+    env.assert_healthy();
+}
+
+#[test]
+fn two_tasks_that_change_one_file_are_both_kept_or_told_apart() {
+    let env = project("");
+    for index in 0..4 {
+        add(&env, &[&format!("task {index}")]);
+    }
+    env.run(["run", "--parallel", "4"]).assert_code(0);
+    let log = git(&env.project(), &["log", "--format=%s", "tribunal/work"]);
+    let mut lines: Vec<&str> = log.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["begin", "task 0", "task 1", "task 2", "task 3"]);
+    env.assert_healthy();
+}
+
+#[test]
+fn a_plan_is_made_first_when_there_is_a_planner() {
+    let plan = r#"{"replies": [{"json": {"nonce": "{{line:Nonce: }}", "steps": [{"id": "1",
+        "title": "write it", "acceptance": ["it runs"]}], "end": "{{line:Nonce: }}"}}]}"#;
+    let env = project("");
+    let script = env.write("../plan.json", plan);
+    let script = script.display();
+    connect(
+        &env,
+        &format!("  - {{name: planner, provider: scripted, role: coder, script: {script}}}\n"),
+    );
+    add(&env, &["easy"]);
+    let ran = env.run(["run"]).assert_code(0);
+    assert!(ran.stderr.contains("plan 1: write it"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("1 of 1 steps of the plan are done"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(markers(&env), "[x] easy");
+    let prompt = std::fs::read_to_string(env.root().join("prompts/easy")).unwrap();
+    assert!(prompt.contains("- [ ] 1: write it"), "{prompt}");
+    env.assert_healthy();
+}
+
+/// Adds an agent to the config of the user.
+fn connect(env: &TestEnv, agent: &str) {
+    let config = env.home().join(".config/tribunal/config.yml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let text = text.replace("agents:\n", &format!("agents:\n{agent}"));
+    std::fs::write(&config, text).unwrap();
+}
+
+/// Returns what the arbiter decided about a task: the word, the source and the attempt.
+fn decisions(env: &TestEnv, task: &str) -> Vec<String> {
+    let events = env.run(["show", task, "--format", "jsonl"]).assert_code(0);
+    let events = events.stdout.lines().map(|line| {
+        let event: Value = serde_json::from_str(line).unwrap();
+        event
+    });
+    let decided = events.filter(|event| event["type"] == "arbiter_decided");
+    let said = decided.map(|event| {
+        let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
+        let because = match text("because") {
+            because if because.is_empty() => String::new(),
+            because => format!(": {because}"),
+        };
+        format!("{} by {}{because}", text("decision"), text("source"))
+    });
+    said.collect()
+}
+
+#[test]
+fn an_arbiter_that_misbehaves_is_replaced_by_the_visible_fallback() {
+    let whole = r#"{"nonce": "{{line:Nonce: }}", "decision": "WORD", "reason": "r", "summary": "s", "end": "{{line:Nonce: }}"}"#;
+    let answer = |word: &str| whole.replace("WORD", word);
+    let unusable = "COMPLETE by fallback: the arbiter gave no usable answer: ";
+    let (mut replies, mut wanted) = (Vec::new(), Vec::new());
+    for (name, reply, expected) in [
+        (
+            "plain answer",
+            answer("COMPLETE"),
+            "COMPLETE by model".to_owned(),
+        ),
+        (
+            "prose around",
+            format!("Well.\n```json\n{}\n```\nBye.", answer("COMPLETE")),
+            "COMPLETE by model".to_owned(),
+        ),
+        (
+            "unknown mode",
+            answer("SELECT_MODE"),
+            format!(
+                "{unusable}\"SELECT_MODE\" is no decision; known are CONTINUE, COMPLETE, RETRY"
+            ),
+        ),
+        (
+            "not whole",
+            answer("INCOMPLETE"),
+            format!("{unusable}\"INCOMPLETE\" is no decision; known are CONTINUE, COMPLETE, RETRY"),
+        ),
+        (
+            "two objects",
+            format!("{} {}", answer("COMPLETE"), answer("RETRY")),
+            format!("{unusable}two answers with the nonce contradict each other"),
+        ),
+        (
+            "no nonce",
+            "COMPLETE".to_owned(),
+            format!("{unusable}the answer does not carry the nonce of the question"),
+        ),
+    ] {
+        replies.push(serde_json::json!({ "when": name, "text": reply }));
+        wanted.push((name, expected));
+    }
+    let env = project("run: {max_iterations: 3}\n");
+    let script = serde_json::json!({ "replies": replies }).to_string();
+    let script = env.write("../arbiter.json", script);
+    let script = script.display();
+    connect(
+        &env,
+        &format!("  - {{name: judy, provider: scripted, role: arbiter, script: {script}}}\n"),
+    );
+    let tasks: Vec<String> = wanted.iter().map(|(name, _)| add(&env, &[name])).collect();
+    env.run(["run", "--parallel", "2"]).assert_code(0);
+    for (task, (name, expected)) in tasks.iter().zip(&wanted) {
+        assert_eq!(decisions(&env, task).last(), Some(expected), "{name}");
+    }
+    assert_eq!(markers(&env).matches("[x]").count(), wanted.len());
+    env.assert_healthy();
+}
+
+#[test]
+fn an_arbiter_that_does_not_answer_is_replaced_by_the_visible_fallback() {
+    for (name, agent, expected) in [
+        (
+            "dead",
+            "{name: judy, command: [sh, -c, 'exit 1'], role: arbiter}",
+            "COMPLETE by fallback: the arbiter did not answer",
+        ),
+        (
+            "slow",
+            "{name: judy, command: [sleep, '60'], role: arbiter, limits: {wall: 1s}}",
+            "COMPLETE by fallback: the arbiter did not answer",
+        ),
+        (
+            "empty",
+            "{name: judy, command: ['true'], role: arbiter}",
+            "COMPLETE by fallback: the arbiter did not answer",
+        ),
+    ] {
+        let env = project("");
+        connect(&env, &format!("  - {agent}\n"));
+        let task = add(&env, &["easy"]);
+        env.run(["run"]).assert_code(0);
+        let decided = decisions(&env, &task);
+        let last = decided.last().unwrap();
+        assert!(last.starts_with(expected), "{name}: {last}");
+        assert_eq!(markers(&env), "[x] easy", "{name}");
+        env.assert_no_survivor(name);
+    }
+}
+
+#[test]
+fn the_same_question_is_put_to_the_model_once() {
+    let env = project("");
+    let script = r#"{"replies": [{"json": {"nonce": "{{line:Nonce: }}", "decision": "COMPLETE",
+        "reason": "r", "summary": "s", "end": "{{line:Nonce: }}"}}]}"#;
+    let script = env.write("../arbiter.json", script);
+    let script = script.display();
+    connect(
+        &env,
+        &format!("  - {{name: judy, provider: scripted, role: arbiter, script: {script}}}\n"),
+    );
+    let first = add(&env, &["same"]);
+    env.run(["run"]).assert_code(0);
+    // The same work on the same task is the same question.
+    let second = add(&env, &["same"]);
+    env.run(["run", "--set", "run.branch=other"]).assert_code(0);
+    assert_eq!(decisions(&env, &first).last().unwrap(), "COMPLETE by model");
+    assert_eq!(
+        decisions(&env, &second).last().unwrap(),
+        "COMPLETE by cache"
+    );
+    let stats = env.run(["arbiter", "stats"]).assert_code(0);
+    assert_snapshot!(stats.stdout + &stats.stderr, @"
+     SOURCE    DECISIONS 
+     rule      2         
+     cache     1         
+     model     1         
+     fallback  0         
+    The cache answered 50 % of what went past the rules.
+    ");
+    env.assert_healthy();
+}
+
+#[test]
+fn what_the_arbiter_would_decide_can_be_asked() {
+    let env =
+        project("arbiter:\n  rules:\n    - {on: select_agent, when: no_history, then: ann}\n");
+    let task = add(&env, &["easy"]);
+    let told = env.run(["arbiter", "explain", &task]).assert_code(0);
+    assert_snapshot!(told.stdout, @"select_agent: SELECT_MODE ann (rule 1, nothing was done yet: ann): nothing was done yet");
+    let json = env
+        .run(["arbiter", "explain", &task, "--json"])
+        .assert_code(0);
+    let file = env.write("question.json", &json.stdout);
+    let file = file.to_str().unwrap();
+    let again = env
+        .run(["arbiter", "explain", "--input", file])
+        .assert_code(0);
+    assert_eq!(again.stdout, told.stdout);
+    env.write("bad.json", "{\"question\": \"who\"}");
+    let bad = env
+        .run(["arbiter", "explain", "--input", "bad.json"])
+        .assert_code(2);
+    assert_snapshot!(bad.stderr, @"
+    Error: Bad.json is no question
+      because: unknown variant `who`, expected `select_agent` or `evaluate_progress`
+    Hint: `tribunal arbiter explain TASK --json` prints one
+    ");
+}
+
+#[test]
+fn a_rejected_push_is_tried_again_and_told() {
+    let env = project("git: {push_attempts: 2}\n");
+    let hook = env.root().join("remote.git/hooks/pre-receive");
+    std::fs::write(&hook, "#!/bin/sh\necho x >> $PWD/refused\nexit 1\n").unwrap();
+    let chmod = Command::new("chmod").arg("+x").arg(&hook).status().unwrap();
+    assert!(chmod.success());
+    add(&env, &["easy"]);
+    let ran = env.run(["run"]).assert_code(0);
+    assert_eq!(markers(&env), "[x] easy");
+    assert!(
+        ran.stderr
+            .contains("could not be pushed to origin in 2 attempts"),
+        "{}",
+        ran.stderr
+    );
+    let refused = std::fs::read_to_string(env.root().join("remote.git/refused")).unwrap();
+    assert_eq!(refused.lines().count(), 2);
+    env.assert_healthy();
+}
+
+#[test]
+fn without_a_coder_or_a_repository_nothing_is_begun() {
+    let env = TestEnv::new();
+    add(&env, &["one"]);
+    let ran = env.run(["run"]).assert_code(2);
+    assert_snapshot!(ran.stderr, @"Error: No agent is a coder; connect one with `tribunal connect <agent> --role coder`");
+}

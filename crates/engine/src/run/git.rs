@@ -1,0 +1,261 @@
+//! What the loop does with branches: approved work is put on top of one branch, and pushed.
+//!
+//! Only refs and objects of the user's repository are written; files, index, `HEAD` and stash stay
+//! as they are. The branch that is checked out is never moved.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tribunal_core::time::Timestamp;
+
+use crate::change::{ChangeError, Repository, head_branch, head_commit, tree_of};
+use crate::worktree::{self, Signature};
+
+/// How often we try again when another runner was faster.
+const MOST_RACES: usize = 50;
+
+/// How long one push may take.
+const PUSH_LIMIT: Duration = Duration::from_secs(120);
+
+/// Work to be put on the branch.
+#[derive(Debug, Clone)]
+pub(super) struct Approved {
+    /// The branch that collects approved work.
+    pub(super) branch: String,
+    /// The commit that the work started from.
+    pub(super) base: String,
+    /// The commit with the work.
+    pub(super) commit: String,
+    /// Who did it.
+    pub(super) author: String,
+    /// The message, with the line that tells the work.
+    pub(super) message: String,
+    /// When it was approved.
+    pub(super) at: Timestamp,
+}
+
+/// What came of putting work on the branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Integrated {
+    /// It is there as this commit.
+    Commit(String),
+    /// It contradicts what was approved meanwhile in these files.
+    Conflict(Vec<String>),
+}
+
+/// Returns the line by which work is found again on the branch.
+pub(super) fn trailer(commit: &str) -> String {
+    format!("Tribunal-Work: {commit}")
+}
+
+/// Returns the commit from which work on a task starts: the end of the branch, else `HEAD`.
+pub(super) fn base(repo: &Repository, branch: &str) -> Result<String, ChangeError> {
+    match worktree::branch_commit(repo, branch)? {
+        Some(tip) => Ok(tip),
+        None => head_commit(repo)?.ok_or(ChangeError::NoTree),
+    }
+}
+
+/// Returns the commit on the branch that holds this work.
+pub(super) fn find(repo: &Repository, approved: &Approved) -> Result<Option<String>, ChangeError> {
+    if worktree::branch_commit(repo, &approved.branch)?.is_none() {
+        return Ok(None);
+    }
+    let found = repo.versioned()?;
+    let range = format!("{}..refs/heads/{}", approved.base, approved.branch);
+    let call = repo.git.on(&found.common_dir).args([
+        "log",
+        "-1",
+        "--format=%H",
+        "--fixed-strings",
+        &format!("--grep={}", trailer(&approved.commit)),
+        &range,
+        "--",
+    ]);
+    call.answer()
+}
+
+/// Puts work on top of the branch.
+pub(super) fn integrate(repo: &Repository, approved: &Approved) -> Result<Integrated, ChangeError> {
+    let branch = &approved.branch;
+    if head_branch(repo)?.as_deref() == Some(branch) {
+        return Err(ChangeError::BranchTaken {
+            branch: branch.clone(),
+        });
+    }
+    for _ in 0..MOST_RACES {
+        let tip = worktree::branch_commit(repo, branch)?;
+        let below = match &tip {
+            Some(tip) => tip.clone(),
+            None => base(repo, branch)?,
+        };
+        let tree = match below == approved.base {
+            true => tree_of(repo, &approved.commit)?,
+            false => match merge(repo, &approved.base, &below, &approved.commit)? {
+                Ok(tree) => tree,
+                Err(files) => return Ok(Integrated::Conflict(files)),
+            },
+        };
+        let signature = Signature {
+            author: &approved.author,
+            message: &approved.message,
+            at: approved.at,
+        };
+        let commit = worktree::commit(repo, &tree, Some(&below), signature)?;
+        tribunal_store::crashpoint!("run.integrate.before");
+        if worktree::advance(repo, &commit, branch, tip.as_deref())? {
+            tribunal_store::crashpoint!("run.integrate.after");
+            return Ok(Integrated::Commit(commit));
+        }
+    }
+    Err(ChangeError::BranchTaken {
+        branch: branch.clone(),
+    })
+}
+
+/// Returns the tree of a merge, or the files in which the two sides contradict each other.
+fn merge(
+    repo: &Repository,
+    base: &str,
+    ours: &str,
+    theirs: &str,
+) -> Result<Result<String, Vec<String>>, ChangeError> {
+    let merge_base = format!("--merge-base={base}");
+    let args = ["merge-tree", "--write-tree", "--name-only", "--no-messages"];
+    let call = || repo.call().args(args).args([&merge_base, ours, theirs]);
+    if let Some(tree) = call().answer()? {
+        return Ok(Ok(tree));
+    }
+    // A conflict ends with exit code 1 and still lists the files.
+    let output = repo
+        .call()
+        .args(args)
+        .args([&merge_base, ours, theirs])
+        .output_whatever()?;
+    let text = String::from_utf8_lossy(&output).into_owned();
+    let mut files: Vec<String> = text.lines().skip(1).map(str::to_owned).collect();
+    files.retain(|file| !file.is_empty());
+    files.dedup();
+    Ok(Err(files))
+}
+
+/// Where work is pushed to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Remote {
+    /// Its name.
+    pub(super) name: String,
+    /// Its address.
+    pub(super) url: String,
+}
+
+/// Returns the remote of the current branch's upstream.
+pub(super) fn upstream(repo: &Repository) -> Result<Option<Remote>, ChangeError> {
+    let Some(branch) = head_branch(repo)? else {
+        return Ok(None);
+    };
+    let key = format!("branch.{branch}.remote");
+    match setting(repo, &key)? {
+        Some(name) => remote(repo, &name),
+        None => Ok(None),
+    }
+}
+
+/// Returns the remote of this name.
+pub(super) fn remote(repo: &Repository, name: &str) -> Result<Option<Remote>, ChangeError> {
+    let url = match setting(repo, &format!("remote.{name}.pushurl"))? {
+        Some(url) => Some(url),
+        None => setting(repo, &format!("remote.{name}.url"))?,
+    };
+    let name = name.to_owned();
+    // An address that names a program to be run is none.
+    let url = url.filter(|url| !url.starts_with('-') && !url.contains("::"));
+    Ok(url.map(|url| Remote { name, url }))
+}
+
+fn setting(repo: &Repository, key: &str) -> Result<Option<String>, ChangeError> {
+    let call = repo.git.on(&repo.versioned()?.common_dir);
+    call.args(["config", "--local", "--get", key]).answer()
+}
+
+/// Tells whether the remote's branch points at this commit.
+pub(super) async fn is_pushed(
+    repo: &Repository,
+    remote: &Remote,
+    branch: &str,
+    commit: &str,
+) -> Result<bool, String> {
+    let name = format!("refs/heads/{branch}");
+    let listed = git(repo, &["ls-remote", "--", &remote.url, &name]).await?;
+    Ok(listed.split_whitespace().next() == Some(commit))
+}
+
+/// Pushes a commit to the remote's branch. Nothing is ever forced.
+pub(super) async fn push(
+    repo: &Repository,
+    remote: &Remote,
+    branch: &str,
+    commit: &str,
+) -> Result<(), String> {
+    let refspec = format!("{commit}:refs/heads/{branch}");
+    let args = [
+        "push",
+        "--quiet",
+        "--no-verify",
+        "--",
+        &remote.url,
+        &refspec,
+    ];
+    git(repo, &args).await.map(|_| ())
+}
+
+/// Runs git on our own repository with the user's own login, and with no setting of theirs that
+/// the repository brings along.
+async fn git(repo: &Repository, args: &[&str]) -> Result<String, String> {
+    let found = repo.versioned().map_err(|error| error.to_string())?;
+    let objects: PathBuf = found.common_dir.join("objects");
+    let mut command = tokio::process::Command::new(repo.git.program());
+    command
+        .args([
+            "-c",
+            "core.hooksPath=/dev/null",
+            "-c",
+            "core.fsmonitor=false",
+        ])
+        .args(["-c", "gc.auto=0", "-c", "credential.interactive=false"])
+        .arg(format!("--git-dir={}", repo.own.display()))
+        .args(args)
+        .current_dir(repo.root())
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_ALLOW_PROTOCOL", "file:git:http:https:ssh")
+        .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", objects)
+        .env_remove("GIT_DIR")
+        .env_remove("GIT_WORK_TREE")
+        .env_remove("GIT_INDEX_FILE")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    let ended = tokio::time::timeout(PUSH_LIMIT, command.output()).await;
+    let output = match ended {
+        Err(_) => return Err(format!("git took longer than {} s", PUSH_LIMIT.as_secs())),
+        Ok(Err(error)) => return Err(error.to_string()),
+        Ok(Ok(output)) => output,
+    };
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    match output.status.success() {
+        true => Ok(said(&output.stdout)),
+        false => {
+            let text = said(&output.stderr);
+            let told = text
+                .lines()
+                .find(|line| line.contains("rejected") || line.contains("fatal"));
+            Err(told
+                .or(text.lines().next())
+                .unwrap_or("git failed")
+                .trim()
+                .to_owned())
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! How far the work on a task has come, as its events tell it.
+
+use tribunal_core::arbiter::{Execution, ExecutionResult};
+use tribunal_core::event::{Event, EventKind, TaskEvent, WorkEvent};
+use tribunal_core::ids::CaseId;
+use tribunal_core::task::plan::Plan;
+use tribunal_core::task::transition::Move;
+
+/// What is known about the work on a task.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Progress {
+    /// The commit that the work starts from.
+    pub(super) base: Option<String>,
+    /// How often that was fixed.
+    pub(super) bases: u32,
+    /// The commit with the newest work.
+    pub(super) commit: Option<String>,
+    /// The files that it changes.
+    pub(super) files: Vec<String>,
+    /// The commit that this round of work started from.
+    pub(super) round_start: Option<String>,
+    /// The plan in force.
+    pub(super) plan: Option<Plan>,
+    /// How many plans there were.
+    pub(super) plans: u32,
+    /// All that was done, oldest first.
+    pub(super) history: Vec<Execution>,
+    /// How much of it belongs to earlier rounds.
+    pub(super) before_round: usize,
+    /// The reviews that came to an end.
+    pub(super) reviews: Vec<CaseId>,
+    /// Why work was rejected, oldest first.
+    pub(super) reasons: Vec<String>,
+    /// What both sides were told, oldest first.
+    pub(super) guidance: Vec<(u32, String)>,
+}
+
+impl Progress {
+    /// Returns what these events tell.
+    pub(super) fn of(events: &[Event]) -> Self {
+        let mut progress = Self::default();
+        for event in events {
+            match &event.kind {
+                EventKind::Work(event) => progress.work(event),
+                EventKind::Task(event) => progress.task(event),
+                _ => {}
+            }
+        }
+        progress
+    }
+
+    /// Takes note of one more event.
+    pub(super) fn work(&mut self, event: &WorkEvent) {
+        match event {
+            WorkEvent::WorkBased { base } => {
+                self.base = Some(base.clone());
+                self.bases += 1;
+                (self.commit, self.round_start) = (None, None);
+                self.files.clear();
+            }
+            WorkEvent::PlanMade { plan } => {
+                self.plan = Some(plan.clone());
+                self.plans += 1;
+            }
+            WorkEvent::PlanAdvanced { plan } => self.plan = Some(plan.clone()),
+            WorkEvent::ExecutionDone { execution } => self.history.push(execution.clone()),
+            WorkEvent::TaskReviewed { review, .. } => self.reviews.push(review.clone()),
+            WorkEvent::GuidanceGiven {
+                rejections, coder, ..
+            } => self.guidance.push((*rejections, coder.clone())),
+            WorkEvent::ArbiterDecided { .. }
+            | WorkEvent::TaskTaken { .. }
+            | WorkEvent::TaskLeft { .. }
+            | WorkEvent::LoopEnded { .. } => {}
+        }
+    }
+
+    /// Takes note of one more event.
+    pub(super) fn task(&mut self, event: &TaskEvent) {
+        match event {
+            TaskEvent::WorkKept { commit, files, .. } => {
+                self.commit = Some(commit.clone());
+                self.files.clone_from(files);
+            }
+            TaskEvent::TaskMoved { done, note, .. } => {
+                if *done == Move::Reject {
+                    self.reasons.extend(note.clone());
+                }
+                if matches!(
+                    done,
+                    Move::Start | Move::Reject | Move::RuleAgainstCoder | Move::Reopen
+                ) {
+                    self.before_round = self.history.len();
+                    self.round_start.clone_from(&self.commit);
+                }
+            }
+            TaskEvent::TaskAdded { .. }
+            | TaskEvent::TaskEdited { .. }
+            | TaskEvent::SectionAdded { .. }
+            | TaskEvent::SectionChanged { .. }
+            | TaskEvent::SectionRemoved { .. } => {}
+        }
+    }
+
+    /// Returns what was done in this round.
+    pub(super) fn round(&self) -> &[Execution] {
+        self.history.get(self.before_round..).unwrap_or_default()
+    }
+
+    /// Returns how many executions of this round count against the limit: tests come for free.
+    pub(super) fn spent(&self) -> usize {
+        let counted =
+            |execution: &&Execution| !matches!(execution.result, ExecutionResult::Tested { .. });
+        self.round().iter().filter(counted).count()
+    }
+
+    /// Returns the number of the next execution.
+    pub(super) fn next_iteration(&self) -> u32 {
+        u32::try_from(self.history.len()).map_or(u32::MAX, |done| done.saturating_add(1))
+    }
+
+    /// Returns the commit that the files of this round are made from.
+    pub(super) fn start(&self) -> Option<&str> {
+        self.round_start.as_deref().or(self.base.as_deref())
+    }
+
+    /// Tells whether there is anything to review.
+    pub(super) fn has_work(&self) -> bool {
+        self.commit.is_some() && self.commit != self.base
+    }
+}

@@ -1,0 +1,555 @@
+//! One round of work on a task: the arbiter chooses, an agent works, the arbiter looks at it, until
+//! the work is submitted or given up.
+
+use tribunal_agents::AgentError;
+use tribunal_core::agent::{Access, ErrorClass, Role};
+use tribunal_core::arbiter::{
+    Candidate, Decision, EvaluateInput, Execution, ExecutionResult, Question, SelectInput, Work,
+};
+use tribunal_core::case::Pause;
+use tribunal_core::event::{EventKind, WorkEvent};
+use tribunal_core::ids::AgentName;
+use tribunal_core::prompt::{ask_again, plan_question, work_question};
+use tribunal_core::reply::{WorkReport, read_signed_plan, read_signed_work};
+use tribunal_core::task::Task;
+use tribunal_core::task::transition::Move;
+use tribunal_core::text::{headline, truncate_chars};
+
+use super::progress::Progress;
+use super::visit::{Stage, Visit, kept};
+use super::{blocking, brief, worktree_place};
+use crate::Engine;
+use crate::arbiter::{Decided, step_key};
+use crate::call;
+use crate::case::{CaseError, Then};
+use crate::change::{AgentFiles, tree_of};
+use crate::config::{PlanChoice, Roster, Settings};
+use crate::task::all_events;
+use crate::worktree::{Signature, Worktree};
+
+/// Who can be chosen, and which agent that is.
+struct Cast {
+    candidates: Vec<Candidate>,
+    agents: Vec<(String, AgentName)>,
+}
+
+impl Cast {
+    fn agent(&self, name: &str) -> Option<&AgentName> {
+        let mut agents = self.agents.iter();
+        agents
+            .find(|(known, _)| known == name)
+            .map(|(_, agent)| agent)
+    }
+
+    fn does(&self, name: &str) -> Option<Work> {
+        let mut candidates = self.candidates.iter();
+        candidates.find(|one| one.name == name).map(|one| one.does)
+    }
+}
+
+impl Visit<'_> {
+    /// Works until there is something to review or the limit is reached, which is no success.
+    pub(super) async fn work(
+        &self,
+        task: &Task,
+        progress: &mut Progress,
+    ) -> Result<Stage, CaseError> {
+        self.fix_base(progress).await?;
+        let cast = cast(self.engine, self.settings, task);
+        loop {
+            if let Some(why) = self.limits.reached(self.engine, &task.id).await? {
+                return Ok(Stage::Leave(why));
+            }
+            let mut hint = None;
+            let mut again = None;
+            if let Some(last) = progress.round().last().cloned() {
+                if self.tests_are_due(&last) {
+                    self.test(progress).await?;
+                    continue;
+                }
+                match self.evaluate(task, progress, &last).await?.decision {
+                    Decision::Complete { summary } if can_be_reviewed(progress, &last) => {
+                        let note = Some(summary);
+                        let task = self.step(task, progress, Move::Submit, note).await?;
+                        return Ok(Stage::Moved(task));
+                    }
+                    Decision::Complete { .. } => {
+                        hint = Some("There is nothing yet that could be reviewed.".to_owned());
+                    }
+                    Decision::Retry { reason } => {
+                        hint = Some(reason);
+                        again = Some(last.mode);
+                    }
+                    Decision::Continue { .. } | Decision::SelectMode { .. } => {}
+                }
+            }
+            if progress.spent() >= self.settings.run.max_iterations as usize {
+                return self.give_up(task, progress).await;
+            }
+            let mode = match again.filter(|mode| cast.does(mode).is_some()) {
+                Some(mode) => mode,
+                None => match self.select(task, progress, &cast).await?.decision {
+                    Decision::SelectMode { mode, .. } => mode,
+                    Decision::Complete { .. } => "reviewer".to_owned(),
+                    Decision::Retry { .. } | Decision::Continue { .. } => {
+                        last_mode(progress, &cast)
+                    }
+                },
+            };
+            match cast.does(&mode) {
+                Some(Work::Review) if progress.has_work() => {
+                    let task = self.step(task, progress, Move::Submit, None).await?;
+                    return Ok(Stage::Moved(task));
+                }
+                Some(Work::Test) if self.engine.tests.is_some() => {
+                    self.test(progress).await?;
+                }
+                Some(Work::Plan) => self.plan(task, progress, &cast, &mode).await?,
+                Some(Work::Develop) => {
+                    let hint = hint.as_deref();
+                    self.develop(task, progress, &cast, &mode, hint).await?;
+                }
+                Some(Work::Review | Work::Test) | None => {
+                    let nothing = ExecutionResult::Unchanged;
+                    let said = "There was nothing to review or to test.";
+                    self.done(progress, &mode, nothing, said).await?;
+                }
+            }
+        }
+    }
+
+    async fn fix_base(&self, progress: &mut Progress) -> Result<(), CaseError> {
+        if progress.base.is_some() {
+            return Ok(());
+        }
+        let base = self.newest_base().await?;
+        let event = WorkEvent::WorkBased { base };
+        progress.work(&event);
+        self.case.record([event.into()]).await
+    }
+
+    fn tests_are_due(&self, last: &Execution) -> bool {
+        let worked = matches!(last.result, ExecutionResult::Worked { .. });
+        worked && self.engine.tests.is_some()
+    }
+
+    async fn give_up(&self, task: &Task, progress: &mut Progress) -> Result<Stage, CaseError> {
+        let last = progress.history.last();
+        let last = last.map_or("", |last| last.summary.as_str());
+        let limit = self.settings.run.max_iterations;
+        let note = format!("{limit} executions led to nothing that could be reviewed. {last}");
+        let task = self.step(task, progress, Move::Fail, Some(note)).await?;
+        Ok(Stage::Moved(task))
+    }
+
+    async fn select(
+        &self,
+        task: &Task,
+        progress: &Progress,
+        cast: &Cast,
+    ) -> Result<Decided, CaseError> {
+        let question = select_question(task, progress, cast);
+        let step = format!("select {}", progress.next_iteration());
+        self.engine
+            .decide(self.case, self.arbiter, self.seed, &step, &question)
+            .await
+    }
+
+    async fn evaluate(
+        &self,
+        task: &Task,
+        progress: &Progress,
+        last: &Execution,
+    ) -> Result<Decided, CaseError> {
+        let question = evaluate_question(task, progress, last);
+        let step = format!("evaluate {}", last.iteration);
+        self.engine
+            .decide(self.case, self.arbiter, self.seed, &step, &question)
+            .await
+    }
+
+    /// Records something that was done.
+    async fn done(
+        &self,
+        progress: &mut Progress,
+        mode: &str,
+        result: ExecutionResult,
+        summary: &str,
+    ) -> Result<(), CaseError> {
+        let event = self.note_done(progress, mode, result, summary);
+        self.case.record([event]).await
+    }
+
+    fn note_done(
+        &self,
+        progress: &mut Progress,
+        mode: &str,
+        result: ExecutionResult,
+        summary: &str,
+    ) -> EventKind {
+        let execution = Execution {
+            iteration: progress.next_iteration(),
+            mode: mode.to_owned(),
+            result,
+            summary: truncate_chars(summary.trim(), 2_000).into_owned(),
+        };
+        let event = WorkEvent::ExecutionDone { execution };
+        progress.work(&event);
+        event.into()
+    }
+
+    /// Runs the project's tests on the work.
+    async fn test(&self, progress: &mut Progress) -> Result<(), CaseError> {
+        let Some(tests) = &self.engine.tests else {
+            return Ok(());
+        };
+        let worktree = self.worktree(progress).await?;
+        let directory = worktree.path();
+        let run_dir = self.engine.dir.worktrees(self.case.id()).join("tests");
+        crate::worktree::remove_tree(&run_dir)
+            .map_err(CaseError::file("remove what earlier tests left"))?;
+        let tested = tests
+            .run(self.engine, self.case, &directory, &run_dir)
+            .await?;
+        if self.case.stop_token().is_cancelled() {
+            let (why, until) = (Pause::Interrupted, None);
+            return Err(CaseError::Parked { why, until });
+        }
+        let passed = tested.passed;
+        let said = match passed {
+            true => tested.ending,
+            false => format!("{}\n{}", tested.ending, tested.output),
+        };
+        let result = ExecutionResult::Tested { passed };
+        self.done(progress, "tester", result, &said).await
+    }
+
+    /// Returns the place in which this round works, with all that was written there.
+    async fn worktree(&self, progress: &Progress) -> Result<Worktree, CaseError> {
+        let start = progress.start().map(str::to_owned);
+        let start = start.ok_or_else(|| CaseError::Request("the work has no base".to_owned()))?;
+        let (repo, place) = (
+            self.repo.clone(),
+            worktree_place(self.engine, self.case.id()),
+        );
+        blocking(move || Worktree::create(&repo, &place, &start, AgentFiles::Kept)).await
+    }
+
+    /// Lets a planner make a plan; the old one stays in the record.
+    async fn plan(
+        &self,
+        task: &Task,
+        progress: &mut Progress,
+        cast: &Cast,
+        mode: &str,
+    ) -> Result<(), CaseError> {
+        let Some(agent) = cast.agent(mode) else {
+            return Ok(());
+        };
+        let worktree = self.worktree(progress).await?;
+        let text = self.task_text(task, progress, None).await?;
+        let n = progress.next_iteration();
+        let mut problem = String::new();
+        for attempt in 1..=2 {
+            let name = format!("plan {n} #{attempt}");
+            let nonce = crate::review::nonce(self.seed, &name, &text);
+            let mut prompt = plan_question(&text, &nonce);
+            if attempt > 1 {
+                prompt = ask_again(&prompt, &problem);
+            }
+            let question = call::Question {
+                agent: agent.clone(),
+                role: Role::Coder,
+                prompt,
+                system: None,
+                schema: None,
+                access: Access::ReadOnly,
+                directory: worktree.path(),
+            };
+            let step = step_key(&name)?;
+            let answer = match self.engine.put(self.case, &step, &question).await? {
+                Ok(answer) => answer,
+                Err(error) => return self.failed(progress, mode, error).await,
+            };
+            let reply = &answer.reply;
+            let version = progress.plans + 1;
+            match read_signed_plan(&reply.text, reply.structured.as_ref(), &nonce, version) {
+                Ok(plan) => {
+                    let steps = u32::try_from(plan.steps.len()).unwrap_or(u32::MAX);
+                    let event = WorkEvent::PlanMade { plan };
+                    progress.work(&event);
+                    self.case.note(event.into()).await;
+                    let result = ExecutionResult::Planned { steps };
+                    let said = format!("A plan of {steps} steps.");
+                    return self.done(progress, mode, result, &said).await;
+                }
+                Err(why) => problem = why,
+            }
+        }
+        let error = AgentError::new(ErrorClass::Garbled, format!("no usable plan: {problem}"));
+        self.failed(progress, mode, error).await
+    }
+
+    /// Lets a coder work, and keeps what it wrote.
+    async fn develop(
+        &self,
+        task: &Task,
+        progress: &mut Progress,
+        cast: &Cast,
+        mode: &str,
+        hint: Option<&str>,
+    ) -> Result<(), CaseError> {
+        let Some(agent) = cast.agent(mode) else {
+            return Ok(());
+        };
+        let worktree = self.worktree(progress).await?;
+        let text = self.task_text(task, progress, hint).await?;
+        let name = format!("work {}", progress.next_iteration());
+        let nonce = crate::review::nonce(self.seed, &name, &text);
+        let question = call::Question {
+            agent: agent.clone(),
+            role: Role::Coder,
+            prompt: work_question(&text, &nonce),
+            system: None,
+            schema: None,
+            access: Access::Write,
+            directory: worktree.path(),
+        };
+        let step = step_key(&name)?;
+        let mut failure = None;
+        let work = async {
+            let answer = match self.engine.put(self.case, &step, &question).await? {
+                Ok(answer) => answer,
+                Err(error) => {
+                    failure = Some(error);
+                    return Ok(None);
+                }
+            };
+            tribunal_store::crashpoint!("run.work.answered");
+            let reply = &answer.reply;
+            let read = read_signed_work(&reply.text, reply.structured.as_ref(), &nonce);
+            let report = read.unwrap_or_else(|_| WorkReport {
+                summary: headline(&reply.text, 500).into_owned(),
+                done: Vec::new(),
+            });
+            self.keep(task, progress, worktree, agent, mode, &report)
+                .await?;
+            Ok(Some(answer.run))
+        };
+        let done = self.case.step_if_answered(&step, Then::GoOn, work).await?;
+        match (done, failure) {
+            (None, Some(error)) => self.failed(progress, mode, error).await,
+            (None, None) | (Some(_), _) => Ok(()),
+        }
+    }
+
+    /// Keeps what a coder wrote as a commit; the events go to the ledger with the end of the step.
+    async fn keep(
+        &self,
+        task: &Task,
+        progress: &mut Progress,
+        worktree: Worktree,
+        agent: &AgentName,
+        mode: &str,
+        report: &WorkReport,
+    ) -> Result<(), CaseError> {
+        let message = format!("{}\n\nTribunal-Task: {}", task.brief.title, task.id);
+        let at = self.engine.ledger.store().now().await?;
+        let (repo, author) = (self.repo.clone(), agent.to_string());
+        let before = progress.commit.clone();
+        let name = format!("refs/tribunal/task/{}", task.id);
+        let reference = name.clone();
+        let (collected, same) = blocking(move || {
+            let signature = Signature {
+                author: &author,
+                message: &message,
+                at,
+            };
+            let collected = worktree.collect(signature)?;
+            let before = match &before {
+                Some(before) => tree_of(&repo, before)?,
+                None => tree_of(&repo, &collected.start)?,
+            };
+            let same = before == tree_of(&repo, &collected.commit)?;
+            if !same {
+                // In our own repository, so that nothing that was submitted is ever lost.
+                let call = repo
+                    .call()
+                    .args(["update-ref", &reference, &collected.commit]);
+                call.output()?;
+            }
+            Ok((collected, same))
+        })
+        .await?;
+        let result = if same {
+            ExecutionResult::Unchanged
+        } else {
+            let files: Vec<String> = collected.files.iter().map(|f| f.path.clone()).collect();
+            let mut all = progress.files.clone();
+            all.extend(files.clone());
+            all.sort();
+            all.dedup();
+            let event = kept(&collected.commit, &name, all);
+            progress.task(&event);
+            self.case.note(event.into()).await;
+            ExecutionResult::Worked { files }
+        };
+        if let Some(plan) = progress.plan.as_ref().filter(|_| !report.done.is_empty()) {
+            let event = WorkEvent::PlanAdvanced {
+                plan: plan.with_done(&report.done),
+            };
+            progress.work(&event);
+            self.case.note(event.into()).await;
+        }
+        let event = self.note_done(progress, mode, result, &report.summary);
+        self.case.note(event).await;
+        Ok(())
+    }
+
+    async fn failed(
+        &self,
+        progress: &mut Progress,
+        mode: &str,
+        error: AgentError,
+    ) -> Result<(), CaseError> {
+        let result = ExecutionResult::Failed { class: error.class };
+        self.done(progress, mode, result, &error.message).await
+    }
+
+    async fn task_text(
+        &self,
+        task: &Task,
+        progress: &Progress,
+        hint: Option<&str>,
+    ) -> Result<String, CaseError> {
+        let source = match (&task.brief.source, &progress.base) {
+            (Some(source), Some(base)) => {
+                let (repo, base, source) = (self.repo.clone(), base.clone(), source.clone());
+                let read = move || Ok(brief::source_text(&repo, &base, &source));
+                Some(blocking(read).await?)
+            }
+            _ => None,
+        };
+        Ok(brief::whole(task, progress, source.as_deref(), hint))
+    }
+}
+
+impl Engine {
+    /// Returns the question that the arbiter would be asked next about a task.
+    pub async fn arbiter_question(
+        &self,
+        settings: &Settings,
+        task: &Task,
+    ) -> Result<Question, CaseError> {
+        let events = all_events(self.ledger.store().as_ref(), &task.id).await?;
+        let progress = Progress::of(&events);
+        let cast = cast(self, settings, task);
+        let last = progress.round().last();
+        let decided = last.map(|last| format!("arbiter evaluate {}", last.iteration));
+        let evaluated = match decided {
+            Some(step) => {
+                let step = step_key(&step)?;
+                self.ledger.store().step(&task.id, &step).await?.is_some()
+            }
+            None => true,
+        };
+        Ok(match last {
+            Some(last) if !evaluated => evaluate_question(task, &progress, last),
+            _ => select_question(task, &progress, &cast),
+        })
+    }
+}
+
+fn select_question(task: &Task, progress: &Progress, cast: &Cast) -> Question {
+    let last = progress.round().last();
+    let failed = last.filter(|last| matches!(last.result, ExecutionResult::Failed { .. }));
+    Question::SelectAgent(SelectInput {
+        task: brief::outline(task),
+        plan: progress.plan.clone(),
+        history: progress.history.clone(),
+        last_error: failed.map(|last| last.summary.clone()),
+        agents: cast.candidates.clone(),
+    })
+}
+
+fn evaluate_question(task: &Task, progress: &Progress, last: &Execution) -> Question {
+    Question::EvaluateProgress(EvaluateInput {
+        task: brief::outline(task),
+        plan: progress.plan.clone(),
+        history: progress.history.clone(),
+        last_execution: last.clone(),
+    })
+}
+
+/// Tells whether work can go to the review: there is some, and no test speaks against it.
+fn can_be_reviewed(progress: &Progress, last: &Execution) -> bool {
+    progress.has_work() && last.result != (ExecutionResult::Tested { passed: false })
+}
+
+/// Returns who worked last, else the developer.
+fn last_mode(progress: &Progress, cast: &Cast) -> String {
+    let worked = progress
+        .round()
+        .iter()
+        .rev()
+        .map(|execution| execution.mode.as_str())
+        .find(|mode| matches!(cast.does(mode), Some(Work::Develop | Work::Plan)));
+    worked.unwrap_or("developer").to_owned()
+}
+
+/// Returns who can be chosen for this task. Nobody is made up.
+fn cast(engine: &Engine, settings: &Settings, task: &Task) -> Cast {
+    let roster = Roster::new(settings);
+    let coders: Vec<_> = roster.with_role(Role::Coder).collect();
+    let by_name = |name: &str| coders.iter().find(|agent| agent.name.as_str() == name);
+    let domain = task.brief.domain.as_deref();
+    let coder = roster
+        .coder_for(domain)
+        .filter(|one| one.name.as_str() != "planner");
+    let coder = coder.or_else(|| {
+        let mut others = coders.iter().copied();
+        others.find(|agent| agent.name.as_str() != "planner")
+    });
+    let mut cast = Cast {
+        candidates: Vec::new(),
+        agents: Vec::new(),
+    };
+    let mut add = |name: &str, does: Work, agent: Option<&AgentName>, when: &str| {
+        cast.candidates.push(Candidate {
+            name: name.to_owned(),
+            does,
+            when_to_use: when.to_owned(),
+        });
+        cast.agents
+            .extend(agent.map(|agent| (name.to_owned(), agent.clone())));
+    };
+    let planner = match settings.run.plan {
+        PlanChoice::Never => None,
+        PlanChoice::Auto => by_name("planner").copied(),
+        PlanChoice::Always => by_name("planner").copied().or(coder),
+    };
+    if let Some(planner) = planner {
+        let when = planner.when_to_use.as_deref();
+        let when = when.unwrap_or("When there is no plan, or it no longer fits.");
+        add("planner", Work::Plan, Some(&planner.name), when);
+    }
+    if let Some(coder) = coder.filter(|_| by_name("developer").is_none()) {
+        let when = "When something is to be written or changed.";
+        add("developer", Work::Develop, Some(&coder.name), when);
+    }
+    for agent in coders
+        .iter()
+        .filter(|agent| agent.name.as_str() != "planner")
+    {
+        let when = agent.when_to_use.as_deref();
+        let when = when.unwrap_or("When something is to be written or changed.");
+        add(agent.name.as_str(), Work::Develop, Some(&agent.name), when);
+    }
+    if engine.tests.is_some() {
+        let when = "When it is unknown whether the work holds.";
+        add("tester", Work::Test, None, when);
+    }
+    let when = "When the work is whole as far as can be seen.";
+    add("reviewer", Work::Review, None, when);
+    cast
+}
