@@ -105,10 +105,10 @@ fn untouched(project: &Path) -> String {
 
 #[test]
 fn the_loop_drives_a_list_to_its_end() {
-    let env = project("run: {max_iterations: 2, max_rejections: 2}\n");
+    let env = project("run: {max_iterations: 2, max_rejections: 3, coordinate_at: [1, 2]}\n");
     let project = env.project();
     add(&env, &["Fix login", "--source", "docs/SPEC.md#login"]);
-    add(&env, &["never passes"]);
+    let never = add(&env, &["never passes"]);
     add(&env, &["agent dies"]);
     add(&env, &["does nothing"]);
     add(&env, &["easy"]);
@@ -146,6 +146,18 @@ fn the_loop_drives_a_list_to_its_end() {
     let prompt = std::fs::read_to_string(env.root().join("prompts/Fix_login")).unwrap();
     assert!(prompt.contains("Users log in."), "{prompt}");
     assert!(!prompt.contains("## Shop"), "{prompt}");
+    // Both sides were told how to go on, not twice the same.
+    let events = env
+        .run(["show", &never, "--format", "jsonl"])
+        .assert_code(0);
+    let guidance: Vec<Value> = events
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .filter(|event: &Value| event["type"] == "guidance_given")
+        .collect();
+    assert_eq!(guidance.len(), 2);
+    assert_ne!(guidance[0]["coder"], guidance[1]["coder"]);
     env.run(["task", "audit"]).assert_code(0);
     env.assert_healthy();
     env.assert_no_survivor("the loop");

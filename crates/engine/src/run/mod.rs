@@ -358,6 +358,12 @@ impl Loop<'_> {
             directory: &self.wish.directory,
             seed: seed.unwrap_or(case.id().as_str()),
             limits: &self.limits,
+            place: self
+                .engine
+                .dir
+                .worktrees(case.id())
+                .join(format!("work-{:08x}", crate::random_bits())),
+            start: Mutex::default(),
         };
         let standing = task.state;
         match visit.attend(task).await {
@@ -494,11 +500,6 @@ fn as_case_error(error: TaskError) -> CaseError {
         TaskError::Case(error) => error,
         other => CaseError::Request(other.to_string()),
     }
-}
-
-/// Returns where the coder of a task works.
-fn worktree_place(engine: &Engine, case: &CaseId) -> PathBuf {
-    engine.dir.worktrees(case).join("work")
 }
 
 /// Returns the branch that collects approved work.

@@ -17,8 +17,6 @@ pub(super) struct Progress {
     pub(super) commit: Option<String>,
     /// The files that it changes.
     pub(super) files: Vec<String>,
-    /// The commit that this round of work started from.
-    pub(super) round_start: Option<String>,
     /// The plan in force.
     pub(super) plan: Option<Plan>,
     /// How many plans there were.
@@ -55,7 +53,7 @@ impl Progress {
             WorkEvent::WorkBased { base } => {
                 self.base = Some(base.clone());
                 self.bases += 1;
-                (self.commit, self.round_start) = (None, None);
+                self.commit = None;
                 self.files.clear();
             }
             WorkEvent::PlanMade { plan } => {
@@ -91,7 +89,6 @@ impl Progress {
                     Move::Start | Move::Reject | Move::RuleAgainstCoder | Move::Reopen
                 ) {
                     self.before_round = self.history.len();
-                    self.round_start.clone_from(&self.commit);
                 }
             }
             TaskEvent::TaskAdded { .. }
@@ -119,9 +116,9 @@ impl Progress {
         u32::try_from(self.history.len()).map_or(u32::MAX, |done| done.saturating_add(1))
     }
 
-    /// Returns the commit that the files of this round are made from.
-    pub(super) fn start(&self) -> Option<&str> {
-        self.round_start.as_deref().or(self.base.as_deref())
+    /// Returns the commit with all that was kept so far.
+    pub(super) fn newest(&self) -> Option<&str> {
+        self.commit.as_deref().or(self.base.as_deref())
     }
 
     /// Tells whether there is anything to review.

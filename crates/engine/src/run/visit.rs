@@ -43,6 +43,11 @@ pub(super) struct Visit<'a> {
     /// From which the nonces of all questions about the task are made.
     pub(super) seed: &'a str,
     pub(super) limits: &'a super::limits::Limits,
+    /// Where the coders of this visit write. It is of this visit alone: an agent of a runner that
+    /// lost the task may still write where that one worked.
+    pub(super) place: PathBuf,
+    /// The commit whose files were put there.
+    pub(super) start: std::sync::Mutex<Option<String>>,
 }
 
 /// How a visit ended.
@@ -271,6 +276,9 @@ impl Visit<'_> {
                 let event = WorkEvent::WorkBased { base };
                 progress.work(&event);
                 self.case.record([event.into()]).await?;
+                if let Ok(mut start) = self.start.lock() {
+                    *start = None;
+                }
                 return Ok(stage);
             }
         };

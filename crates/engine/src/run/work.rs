@@ -17,7 +17,7 @@ use tribunal_core::text::{headline, truncate_chars};
 
 use super::progress::Progress;
 use super::visit::{Stage, Visit, kept};
-use super::{blocking, brief, worktree_place};
+use super::{blocking, brief};
 use crate::Engine;
 use crate::arbiter::{Decided, step_key};
 use crate::call;
@@ -224,14 +224,15 @@ impl Visit<'_> {
         self.done(progress, "tester", result, &said).await
     }
 
-    /// Returns the place in which this round works, with all that was written there.
+    /// Returns the place in which this visit works, with all that was written there.
     async fn worktree(&self, progress: &Progress) -> Result<Worktree, CaseError> {
-        let start = progress.start().map(str::to_owned);
-        let start = start.ok_or_else(|| CaseError::Request("the work has no base".to_owned()))?;
-        let (repo, place) = (
-            self.repo.clone(),
-            worktree_place(self.engine, self.case.id()),
-        );
+        let newest = progress.newest().map(str::to_owned);
+        let newest = newest.ok_or_else(|| CaseError::Request("the work has no base".to_owned()))?;
+        let start = match self.start.lock() {
+            Ok(mut start) => start.get_or_insert(newest).clone(),
+            Err(_) => newest,
+        };
+        let (repo, place) = (self.repo.clone(), self.place.clone());
         blocking(move || Worktree::create(&repo, &place, &start, AgentFiles::Kept)).await
     }
 
