@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::Serialize;
+use tribunal_core::case::CaseState;
 use tribunal_core::event::RunResult;
+use tribunal_core::ids::CaseId;
 use tribunal_store::{CaseRecord, Store, StoreError, Violation};
 
 use crate::files::{self, LedgerDir};
@@ -36,12 +38,27 @@ pub async fn examine(store: &dyn Store, dir: &LedgerDir) -> Result<LedgerHealth,
             format!("directory runs/{name} belongs to no run"),
         ));
     }
+    for case in ownerless_worktrees(dir, &cases) {
+        let text = format!("files of an agent are left although case {case} has ended");
+        violations.push(found("I8", text));
+    }
     violations.extend(wrong_modes(dir.root()));
     Ok(LedgerHealth {
         cases: cases.len(),
         runs,
         violations,
     })
+}
+
+/// Returns the cases of which agents' files are left although they have ended, or nobody knows them.
+fn ownerless_worktrees(dir: &LedgerDir, cases: &[CaseRecord]) -> Vec<CaseId> {
+    let is_at_work = |id: &CaseId| {
+        let known = cases.iter().find(|case| case.id == *id);
+        known.is_some_and(|case| case.owned || !matches!(case.state, CaseState::Closed(_)))
+    };
+    let mut left = dir.cases_with_worktrees();
+    left.retain(|id| !is_at_work(id));
+    left
 }
 
 async fn examine_runs(

@@ -48,6 +48,7 @@ impl Engine {
                 request,
                 wish,
                 tracked: &tracked,
+                reviewed: change.files.iter().map(|file| file.path.clone()).collect(),
             };
             tracked = bench.arbitrate(&mut report).await?;
         }

@@ -10,6 +10,9 @@ use tribunal_core::review::response::Answer;
 use super::facts;
 use super::shown::{NAME, PROSE, TITLE, one_line};
 
+/// How many files are named in a command.
+const MOST_NAMED: usize = 5;
+
 /// One finding with all that was said and decided about it.
 pub(super) struct Story {
     /// Its short name.
@@ -73,7 +76,8 @@ pub(super) fn summary(arbitration: &Arbitration) -> Vec<String> {
             |one: &String| format!("not used of {coder}'s answer: {}", one_line(one, NAME));
         lines.extend(problems.map(unused));
     }
-    lines.extend(arbitration.offer.as_ref().map(offer));
+    let offered = arbitration.offer.as_ref();
+    lines.extend(offered.map(|offered| offer(offered, arbitration)));
     let end = one_line(&arbitration.end.sentence(), NAME);
     lines.push(format!("it ended because {end}"));
     lines
@@ -188,11 +192,28 @@ fn check(one: &Verification) -> (String, String) {
     (who, format!("{word}: {}", one_line(&one.reason, PROSE)))
 }
 
-fn offer(offer: &Offer) -> String {
+fn offer(offer: &Offer, arbitration: &Arbitration) -> String {
     match offer {
         Offer::Branch { branch, .. } => {
             let branch = one_line(branch, NAME);
-            format!("the work is on the branch `{branch}`; take it with `git merge {branch}`")
+            let rounds = arbitration.rounds.iter();
+            let files: std::collections::BTreeSet<String> = rounds
+                .flat_map(|round| round.files.iter())
+                .map(|file| one_line(&file.path, NAME))
+                .collect();
+            let files: Vec<String> = files.into_iter().collect();
+            // Over uncommitted work, git refuses to merge. A name that a shell would not take as
+            // it stands is not put into a command that somebody may copy.
+            let restore = match files.len() {
+                1..=MOST_NAMED if files.iter().all(|file| is_plain(file)) => {
+                    let files = files.join(" ");
+                    format!(", or over uncommitted work `git restore -s {branch} -- {files}`")
+                }
+                _ => String::new(),
+            };
+            format!(
+                "the work is on the branch `{branch}`; take it with `git merge {branch}`{restore}"
+            )
         }
         Offer::Patch { file } => {
             let file = one_line(file, NAME);
@@ -208,4 +229,9 @@ fn offer(offer: &Offer) -> String {
             one_line(commit, 12)
         ),
     }
+}
+
+fn is_plain(file: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
+    !file.starts_with('-') && file.chars().all(plain)
 }

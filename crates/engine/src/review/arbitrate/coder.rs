@@ -20,6 +20,7 @@ use super::{Bench, CoderSeat};
 use crate::call::Question;
 use crate::case::{CaseError, Then};
 use crate::change::AgentFiles;
+use crate::files::hash_of;
 use crate::worktree::{Collected, Signature, TouchedFile, Worktree, remove_tree};
 
 /// What came of a round of the coder.
@@ -31,6 +32,7 @@ pub(super) struct Worked {
     pub(super) files: Vec<TouchedFile>,
     not_taken: Vec<String>,
     pub(super) problems: Vec<String>,
+    disturbed: Vec<String>,
 }
 
 /// The recorded result of one run of the coder.
@@ -38,6 +40,9 @@ pub(super) struct Worked {
 struct Stint {
     run: RunId,
     collected: Collected,
+    /// Files of the user that changed meanwhile, whoever did it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    disturbed: Vec<String>,
 }
 
 impl Worked {
@@ -56,12 +61,25 @@ impl Worked {
         }
     }
 
+    /// Returns what the user should know about their own files, if they changed meanwhile.
+    pub(super) fn warning(&self, coder: &CoderSeat) -> Option<String> {
+        let files = self.disturbed.join("`, `");
+        (!self.disturbed.is_empty()).then(|| {
+            format!(
+                "`{files}` of your own files changed while {} worked elsewhere; if that was not \
+                 you, the coder wrote outside of its place",
+                coder.name
+            )
+        })
+    }
+
     fn take(&mut self, stint: &Stint) {
         self.commit.clone_from(&stint.collected.commit);
         self.files.extend(stint.collected.files.iter().cloned());
         self.files.sort_by(|one, other| one.path.cmp(&other.path));
         self.files.dedup_by(|one, other| one.path == other.path);
         let left_out = stint.collected.left_out.iter();
+        self.disturbed.extend(stint.disturbed.iter().cloned());
         self.not_taken
             .extend(left_out.map(|left| match left.detail.as_str() {
                 "" => format!("`{}`: {}", left.path, left.why),
@@ -109,6 +127,7 @@ impl Bench<'_> {
             files: Vec::new(),
             not_taken: Vec::new(),
             problems: Vec::new(),
+            disturbed: Vec::new(),
         };
         let mut question = prompt.clone();
         for key in [key.clone(), format!("{key} again")] {
@@ -171,6 +190,7 @@ impl Bench<'_> {
                 access: Access::Write,
                 directory: worktree.as_ref().map_or(PathBuf::new(), Worktree::path),
             };
+            let before = self.users_files();
             let answer = match engine.put(case, &step, &question).await? {
                 Ok(answer) => answer,
                 Err(error) => {
@@ -185,9 +205,13 @@ impl Bench<'_> {
                 (None, None) => return Ok(None),
             };
             tribunal_store::crashpoint!("arbitrate.coder.collected");
+            let after = self.users_files();
+            let disturbed = before.into_iter().zip(after);
+            let disturbed = disturbed.filter(|(before, after)| before != after);
             Ok(Some(Stint {
                 run: answer.run,
                 collected,
+                disturbed: disturbed.map(|((path, _), _)| path).collect(),
             }))
         };
         let stint = case.step_if_answered(&step, Then::GoOn, work).await?;
@@ -197,6 +221,19 @@ impl Bench<'_> {
             let unknown = || AgentError::new(ErrorClass::Crash, "no answer came");
             failure.unwrap_or_else(unknown).message
         }))
+    }
+
+    /// Returns the reviewed files as they lie in the user's tree, each with a hash.
+    ///
+    /// Programs run with the rights of the user. Only their own sandbox keeps them from writing
+    /// elsewhere, so what happens to these files is watched.
+    fn users_files(&self) -> Vec<(String, Option<String>)> {
+        let root = self.repository.root();
+        let hashed = |path: &String| {
+            let bytes = std::fs::read(root.join(path)).ok();
+            (path.clone(), bytes.map(|bytes| hash_of(&bytes)))
+        };
+        self.reviewed.iter().map(hashed).collect()
     }
 
     async fn furnish(&self, place: PathBuf, start: String) -> Result<Worktree, CaseError> {

@@ -154,6 +154,8 @@ pub(super) struct Bench<'a> {
     pub(super) wish: &'a ArbitrationRequest,
     /// How findings stand, for the records of disputes.
     pub(super) tracked: &'a [TrackedFinding],
+    /// The files under review, by path.
+    pub(super) reviewed: Vec<String>,
 }
 
 /// What an arbitration leads to, besides the docket.
@@ -209,6 +211,7 @@ impl Bench<'_> {
         (report.usage, report.cost) = report::total(runs.iter());
         report.notes.extend(outcome.notes);
         let tracked = follow(&docket, report, self.tracked);
+        report.findings.extend(late(&docket));
         report.arbitration = Some(Arbitration {
             coder: outcome.coder,
             findings: docket
@@ -279,6 +282,7 @@ impl Bench<'_> {
             let changed = worked.commit != before;
             self.note_answered(coder, docket, &worked).await;
             outcome.rounds.push(worked.record(docket.round()));
+            outcome.notes.extend(worked.warning(coder));
             for (index, response) in worked.responses {
                 docket.answer(index, response, changed);
             }
@@ -385,6 +389,26 @@ fn follow(
         }
     }
     tracked
+}
+
+/// Returns what came late and stands in the way of a PASS, so that every printer shows it.
+fn late(docket: &Docket) -> Vec<ReviewedFinding> {
+    let items = docket.items().iter();
+    let open = items.filter(|item| {
+        let is_open = matches!(item.record.state, FindingState::Open { .. });
+        item.record.raised_in > 0 && item.binds() && is_open
+    });
+    open.map(|item| {
+        let mut finding = item.finding.clone();
+        let round = item.record.raised_in;
+        // Its lines are those of the coder's work, which is not the diff under review.
+        finding.in_diff = false;
+        finding.reasons.push(format!(
+            "It was raised about the coder's work after round {round}."
+        ));
+        finding
+    })
+    .collect()
 }
 
 /// Returns how a finding stands after the arbitration, where it changed that.

@@ -156,7 +156,8 @@ fn an_arbitration_in_a_terminal() {
       The coder cody worked for 1 round and changed 1 file.
       Not taken: `.env`: written by the coder.
       Not used of cody's answer: responses[1]: an object was expected.
-      The work is on the branch `tribunal/c-2a51c099e4`; take it with `git merge tribunal/c-2a51c099e4`.
+      The work is on the branch `tribunal/c-2a51c099e4`; take it with `git merge tribunal/c-2a51c099e4`,
+      or over uncommitted work `git restore -s tribunal/c-2a51c099e4 -- src/db.rs`.
       It ended because the coder could not be heard: it fell over.
     ");
 }
@@ -178,7 +179,7 @@ fn an_arbitration_in_markdown() {
     The coder cody worked for 1 round and changed 1 file.
     Not taken: `.env`: written by the coder.
     Not used of cody's answer: responses\[1\]: an object was expected.
-    The work is on the branch `tribunal/c-2a51c099e4`; take it with `git merge tribunal/c-2a51c099e4`.
+    The work is on the branch `tribunal/c-2a51c099e4`; take it with `git merge tribunal/c-2a51c099e4`, or over uncommitted work `git restore -s tribunal/c-2a51c099e4 -- src/db.rs`.
     It ended because the coder could not be heard: it fell over.
     ");
 }
@@ -197,7 +198,7 @@ fn an_arbitration_on_a_page() {
     <p>The coder cody worked for 1 round and changed 1 file.</p>
     <p>Not taken: <code>.env</code>: written by the coder.</p>
     <p>Not used of cody&#39;s answer: responses[1]: an object was expected.</p>
-    <p>The work is on the branch <code>tribunal/c-2a51c099e4</code>; take it with <code>git merge tribunal/c-2a51c099e4</code>.</p>
+    <p>The work is on the branch <code>tribunal/c-2a51c099e4</code>; take it with <code>git merge tribunal/c-2a51c099e4</code>, or over uncommitted work <code>git restore -s tribunal/c-2a51c099e4 -- src/db.rs</code>.</p>
     <p>It ended because the coder could not be heard: it fell over.</p>
     "#);
 }

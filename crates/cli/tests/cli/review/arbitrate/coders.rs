@@ -31,7 +31,8 @@ fn what_an_arbitration_prints() {
           cody in round 1: implemented
           ann after round 1: fixed: src/pay.py:5
       The coder cody worked for 1 round and changed 1 file.
-      The work is on the branch `tribunal/[c]`; take it with `git merge tribunal/[c]`.
+      The work is on the branch `tribunal/[c]`; take it with `git merge tribunal/[c]`,
+      or over uncommitted work `git restore -s tribunal/[c] -- src/pay.py`.
       It ended because nothing that binds is open any more.
     ");
     insta::assert_snapshot!(text.lines().last().unwrap(), @"PASS: 1 file reviewed, nothing that binds is open, with the coder's work on `tribunal/[c]`");

@@ -83,6 +83,27 @@ fn a_coder_who_writes_outside_of_its_place_reaches_nothing() {
 }
 
 #[test]
+fn a_program_that_writes_into_the_users_files_is_noticed() {
+    let mut court = Court::with_ann();
+    let script = court.env.root().join("coder.sh");
+    let target = court.env.project().join("src/pay.py");
+    let text = format!(
+        "#!/bin/sh\nnonce=$(sed -n 's/^Nonce: //p' | head -n 1)\necho '# hello' >> '{}'\n\
+         printf '{{\"nonce\": \"%s\", \"responses\": [], \"end\": \"%s\"}}' \"$nonce\" \"$nonce\"\n",
+        target.display()
+    );
+    std::fs::write(&script, text).unwrap();
+    let command = format!("[sh, {:?}]", script.display().to_string());
+    court.raw_agent(&format!("{{name: cody, command: {command}, role: coder}}"));
+    court.write_config();
+    let report = court.env.run(["review", "--arbitrate", "--json"]).json();
+    let notes = report["notes"].to_string();
+    let expected = "`src/pay.py` of your own files changed while cody worked elsewhere";
+    assert!(notes.contains(expected), "{report:#}");
+    assert_eq!(report["arbitration"]["offer"], serde_json::Value::Null);
+}
+
+#[test]
 fn what_must_not_be_taken_is_told() {
     let mut court = Court::with_ann();
     let files = json!({
@@ -115,6 +136,9 @@ fn what_a_killed_coder_left_is_removed_by_the_next_arbitration() {
     let orphan = ledger.path().join("c-0123456789/respond-round-1/tree");
     std::fs::create_dir_all(&orphan).unwrap();
     std::fs::write(orphan.join("x"), "left\n").unwrap();
+    let doctor = court.env.run(["doctor", "--ledger-only"]);
+    let complaint = "files of an agent are left although case c-0123456789 has ended";
+    assert!(doctor.stdout.contains(complaint), "{doctor:?}");
     court.arbitrate(&["--json"]);
     assert!(!orphan.exists());
 }

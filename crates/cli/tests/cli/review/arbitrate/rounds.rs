@@ -55,6 +55,18 @@ fn a_reviewer_who_always_finds_something_new_ends_with_the_rounds() {
         .unwrap();
     assert_eq!(last["disputes"][0]["origin"], "deadlock");
     assert_eq!(ran.code, Some(1));
+    let shown: Vec<&str> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["counts"] == true)
+        .map(|finding| finding["title"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        shown,
+        ["late HIGH 5"],
+        "what fails the gate is among the findings"
+    );
     let page = std::fs::read_to_string(court.env.project().join("dispute.md")).unwrap();
     assert!(page.contains("late HIGH 5"), "{page}");
 }
