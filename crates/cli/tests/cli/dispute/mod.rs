@@ -1,6 +1,7 @@
 //! `dispute` and `disputes`.
 
 mod judge;
+mod printed;
 mod stale;
 
 use insta::assert_snapshot;
