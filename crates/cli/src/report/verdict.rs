@@ -53,7 +53,7 @@ pub(crate) fn render(verdict: &Verdict, name: impl Fn(&str) -> String) -> String
             let _ = writeln!(
                 text,
                 "  - {}",
-                for_terminal(&doubt.to_string()).replace('\n', " ")
+                for_terminal(&doubt.sentence(&name)).replace('\n', " ")
             );
         }
     }

@@ -76,17 +76,24 @@ pub enum Doubt {
 
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence(ToOwned::to_owned))
+    }
+}
+
+impl Doubt {
+    /// Returns the reason as a sentence; `name` tells how a contestant is called.
+    #[must_use]
+    pub fn sentence(&self, name: impl Fn(&str) -> String) -> String {
         match self {
-            Self::Tie => f.write_str("the first places are tied"),
-            Self::Unopposed => f.write_str("only one contestant was left to judge"),
-            Self::OneJudge => f.write_str("only one judge counts"),
-            Self::Unclear => f.write_str("the margin may be chance: its interval includes zero"),
-            Self::Outvoted => f.write_str("more judges prefer the second than the first"),
+            Self::Tie => "the first places are tied".to_owned(),
+            Self::Unopposed => "only one contestant was left to judge".to_owned(),
+            Self::OneJudge => "only one judge counts".to_owned(),
+            Self::Unclear => "the margin may be chance: its interval includes zero".to_owned(),
+            Self::Outvoted => "more judges prefer the second than the first".to_owned(),
             Self::LittleAgreement { alpha } => {
-                write!(f, "the judges hardly agree (α {})", alpha.hundredths())
+                format!("the judges hardly agree (α {})", alpha.hundredths())
             }
-            Self::OrderMatters { judges, of } => write!(
-                f,
+            Self::OrderMatters { judges, of } => format!(
                 "{judges} of {of} judges ranked the first two otherwise when their order was reversed"
             ),
             Self::LoneJudge(lone) => {
@@ -96,18 +103,17 @@ impl fmt::Display for Doubt {
                     "above"
                 };
                 let points = lone.points.rounded().abs();
-                let (judge, contestant) = (&lone.judge, &lone.contestant);
-                write!(
-                    f,
-                    "{judge} stands alone: {contestant} {points} points {side} the others"
-                )?;
-                match lone.decisive {
-                    true => f.write_str("; without this judge another would have won"),
-                    false => Ok(()),
-                }
+                let (judge, contestant) = (&lone.judge, name(&lone.contestant));
+                let decisive = match lone.decisive {
+                    true => "; without this judge another would have won",
+                    false => "",
+                };
+                format!(
+                    "{judge} stands alone: {contestant} {points} points {side} the others{decisive}"
+                )
             }
-            Self::Excluded { judges: 1 } => f.write_str("1 judge was left out"),
-            Self::Excluded { judges } => write!(f, "{judges} judges were left out"),
+            Self::Excluded { judges: 1 } => "1 judge was left out".to_owned(),
+            Self::Excluded { judges } => format!("{judges} judges were left out"),
         }
     }
 }

@@ -168,6 +168,7 @@ impl Engine {
         if wish.challenge.trim().is_empty() {
             return Err(CaseError::Request("the challenge is empty".to_owned()));
         }
+        self.sweep_worktrees().await?;
         let request = self.trial_request(settings, &wish).await?;
         let json = serde_json::to_value(&request).map_err(unfit)?;
         let title = headline(&wish.challenge, 100).into_owned();

@@ -13,7 +13,7 @@ use crate::report::words;
 const STYLE: &str = include_str!("style.css");
 
 /// The hash of [`STYLE`], by which the page allows it and no other style.
-pub(super) const STYLE_HASH: &str = "sha256-Ko5OUO3Ff37dKlcHTV8t00tzATDlsAojd7IrwqGdfIA=";
+pub(super) const STYLE_HASH: &str = "sha256-aEfo1Va3XyGpByOWDXN/tcLZXYTayy8eUJgYMaocVn4=";
 
 /// Returns the page.
 pub(super) fn render(report: &TrialReport) -> String {
@@ -162,14 +162,18 @@ fn verdict(report: &TrialReport) -> String {
     if !verdict.doubts.is_empty() {
         out.push_str("<h3>Doubts</h3>\n<ul class=\"doubts\">\n");
         for doubt in &verdict.doubts {
-            let _ = writeln!(out, "<li>{}</li>", text(&doubt.to_string()));
+            let _ = writeln!(
+                out,
+                "<li>{}</li>",
+                text(&doubt.sentence(|id| report.name_of(id)))
+            );
         }
         out.push_str("</ul>\n");
     }
     for dissent in &report.minority {
         let _ = writeln!(
             out,
-            "<blockquote><p><strong>Minority: {} prefers {}.</strong> {}</p></blockquote>",
+            "<blockquote><p><strong>Dissent: {} prefers {}.</strong> {}</p></blockquote>",
             text(&dissent.judge),
             text(&dissent.prefers.join(" and ")),
             text(&dissent.summary)

@@ -86,7 +86,7 @@ pub(crate) fn issue(report: &TrialReport) -> String {
     }
     let doubts = report.verdict.iter().flat_map(|verdict| &verdict.doubts);
     let doubts: Vec<String> = doubts
-        .map(|doubt| format!("- {}\n", inline(&doubt.to_string())))
+        .map(|doubt| format!("- {}\n", inline(&doubt.sentence(|id| report.name_of(id)))))
         .collect();
     if !doubts.is_empty() {
         let _ = writeln!(text, "## Doubts\n\n{}", doubts.concat());
@@ -122,12 +122,16 @@ fn verdict(text: &mut String, report: &TrialReport) {
     }
     let _ = writeln!(text, "{}\n", facts.join(" · "));
     for doubt in &verdict.doubts {
-        let _ = writeln!(text, "- Doubt: {}", inline(&doubt.to_string()));
+        let _ = writeln!(
+            text,
+            "- Doubt: {}",
+            inline(&doubt.sentence(|id| report.name_of(id)))
+        );
     }
     for dissent in &report.minority {
         let _ = writeln!(
             text,
-            "- Minority: {} prefers {}. {}",
+            "- Dissent: {} prefers {}. {}",
             inline(&dissent.judge),
             inline(&dissent.prefers.join(" and ")),
             inline(&dissent.summary)

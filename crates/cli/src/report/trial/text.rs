@@ -36,7 +36,7 @@ pub(super) fn render(report: &TrialReport, details: bool) -> String {
     for dissent in &report.minority {
         let _ = writeln!(
             text,
-            "\nMinority: {} prefers {}. {}",
+            "\nDissent: {} prefers {}. {}",
             line(&dissent.judge),
             line(&dissent.prefers.join(" and ")),
             line(&dissent.summary)

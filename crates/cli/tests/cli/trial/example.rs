@@ -52,7 +52,7 @@ fn the_example_ends_in_a_verdict_with_its_doubt() {
         - the margin may be chance: its interval includes zero
         - the judges hardly agree (α -0.21)
 
-    Minority: Innovation Judge prefers Gas Optimizer. As the Innovation Judge sees it.
+    Dissent: Innovation Judge prefers Gas Optimizer. As the Innovation Judge sees it.
 
     8 runs, 0 tokens, cost: $0.00
     ");
