@@ -9,7 +9,7 @@ use tribunal_core::verdict::{Points, Ranked, Seated, Verdict};
 /// Returns the verdict as text; `name` tells how a contestant is called.
 pub(crate) fn render(verdict: &Verdict, name: impl Fn(&str) -> String) -> String {
     let name = |id: &str| for_terminal(&name(id)).replace('\n', " ");
-    let mut text = format!("{}\n\n", summary(verdict, &name));
+    let mut text = format!("{}\n\n", summary(verdict, name));
     let names: Vec<String> = verdict
         .ranking
         .iter()
@@ -53,7 +53,7 @@ pub(crate) fn render(verdict: &Verdict, name: impl Fn(&str) -> String) -> String
             let _ = writeln!(
                 text,
                 "  - {}",
-                for_terminal(&doubt.sentence(&name)).replace('\n', " ")
+                for_terminal(&doubt.sentence(name)).replace('\n', " ")
             );
         }
     }

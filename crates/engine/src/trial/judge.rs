@@ -83,7 +83,7 @@ impl Hall<'_> {
                 class: unheard.class,
             },
         };
-        self.case.record([EventKind::from(event.clone())]).await?;
+        self.case.note(EventKind::from(event.clone())).await;
         tribunal_store::crashpoint!("trial.judge");
         Ok(event)
     }

@@ -1,0 +1,103 @@
+//! What a trial costs beside a bare HTTP client that makes the same calls.
+//!
+//! ```text
+//! cargo run --release --manifest-path bench/trial/Cargo.toml -- target/release/tribunal
+//! ```
+//!
+//! A model server with a fixed latency runs in this process; the measured programs are processes of
+//! their own, and what they used is asked of the system after their end.
+
+mod bare;
+mod measure;
+mod scene;
+
+use std::process::ExitCode;
+
+use measure::Used;
+use scene::Scene;
+
+/// How often everything is measured; the median counts.
+const ROUNDS: usize = 7;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.first().map(String::as_str) {
+        Some("bare") => bare::run(&arguments[1..]),
+        Some("measure") => measure::run(&arguments[1..]),
+        Some(program) => compare(program),
+        None => Err("usage: trial-bench PATH/TO/tribunal".to_owned()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("Error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn compare(program: &str) -> Result<(), String> {
+    println!(
+        "{:<34}{:>10}{:>12}{:>12}{:>10}",
+        "", "wall s", "of 3 calls", "CPU ms/call", "peak MB"
+    );
+    for latency in [50, 500] {
+        let scene = Scene::new(program, latency)?;
+        let calls = 14;
+        let ours = median(|| scene.trial())?;
+        let theirs = median(|| scene.bare_trial())?;
+        let path = 3.0 * latency as f64 / 1000.0;
+        row(
+            &format!("trial, {latency} ms: tribunal"),
+            &ours,
+            calls,
+            path,
+        );
+        row(
+            &format!("trial, {latency} ms: bare client"),
+            &theirs,
+            calls,
+            path,
+        );
+        ratios(&ours, &theirs);
+    }
+    let scene = Scene::new(program, 50)?;
+    let calls = scene::BULK;
+    let ours = scene.bulk()?;
+    let theirs = scene.bare_bulk()?;
+    let path = 0.05 * (calls / scene::IN_FLIGHT) as f64;
+    row("2,000 calls, 200 in flight: tribunal", &ours, calls, path);
+    row("2,000 calls: bare client", &theirs, calls, path);
+    ratios(&ours, &theirs);
+    Ok(())
+}
+
+fn row(name: &str, used: &Used, calls: usize, path: f64) {
+    println!(
+        "{name:<34}{:>10.3}{:>11.2}x{:>12.2}{:>10.1}",
+        used.wall,
+        used.wall / path,
+        used.cpu * 1000.0 / calls as f64,
+        used.peak_mb
+    );
+}
+
+fn ratios(ours: &Used, theirs: &Used) {
+    println!(
+        "{:<34}{:>9.2}x{:>12}{:>11.2}x{:>9.2}x\n",
+        "  ratio",
+        ours.wall / theirs.wall,
+        "",
+        ours.cpu / theirs.cpu,
+        ours.peak_mb / theirs.peak_mb
+    );
+}
+
+fn median(run: impl Fn() -> Result<Used, String>) -> Result<Used, String> {
+    let mut all = Vec::new();
+    for _ in 0..ROUNDS {
+        all.push(run()?);
+    }
+    all.sort_by(|a, b| a.wall.total_cmp(&b.wall));
+    Ok(all.swap_remove(ROUNDS / 2))
+}
