@@ -1,6 +1,6 @@
 //! `tribunal arbiter`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use tribunal_core::arbiter::{Question, Source};
@@ -91,7 +91,7 @@ async fn explain(
     Ok(Exit::Pass)
 }
 
-fn read(invocation: &Invocation, file: &PathBuf) -> Result<Question, CliError> {
+fn read(invocation: &Invocation, file: &Path) -> Result<Question, CliError> {
     let path = invocation.path(file);
     let bytes = std::fs::read(&path).map_err(|error| {
         CliError::new(Exit::NotFound, format!("cannot read {}", file.display())).caused_by(&error)

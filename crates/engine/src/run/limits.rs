@@ -117,6 +117,6 @@ impl Limits {
 
 /// Returns what was spent, runs of unknown cost counted as assumed.
 fn amount(spend: &Spend, assumed: MicroUsd) -> MicroUsd {
-    let unknown = assumed.0.saturating_mul(u64::from(spend.unknown_runs));
+    let unknown = assumed.0.saturating_mul(spend.unknown_runs);
     MicroUsd(spend.known.0.saturating_add(unknown))
 }

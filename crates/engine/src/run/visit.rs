@@ -65,7 +65,7 @@ pub(super) enum Visited {
 /// What a stage of the work leads to.
 pub(super) enum Stage {
     /// The task was moved.
-    Moved(Task),
+    Moved(Box<Task>),
     /// It is left as it stands.
     Leave(String),
 }
@@ -84,7 +84,7 @@ impl Visit<'_> {
             let stage = match task.state {
                 TaskState::Pending => {
                     let moved = self.step(&task, &mut progress, Move::Start, None).await?;
-                    Stage::Moved(moved)
+                    Stage::Moved(Box::new(moved))
                 }
                 TaskState::InProgress if self.is_deadlocked(&task) => {
                     let dispute = Box::new(self.deadlock(&task, &progress));
@@ -104,7 +104,7 @@ impl Visit<'_> {
                 }
             };
             match stage {
-                Stage::Moved(now) => task = now,
+                Stage::Moved(now) => task = *now,
                 Stage::Leave(why) => {
                     let why = Some(why);
                     return Ok(Visited::Left { task, why });
@@ -149,21 +149,18 @@ impl Visit<'_> {
             ));
         };
         let reviewed = self.review_work(task, progress, &base, &commit).await?;
-        let report = match reviewed.report {
-            Some(report) => report,
-            None => {
-                let why = match reviewed.state {
-                    CaseState::Parked { why, until } => {
-                        if why == Pause::Interrupted {
-                            return Err(CaseError::Parked { why, until });
-                        }
-                        "its review waits for a provider or a budget"
+        let Some(report) = reviewed.report else {
+            let why = match reviewed.state {
+                CaseState::Parked { why, until } => {
+                    if why == Pause::Interrupted {
+                        return Err(CaseError::Parked { why, until });
                     }
-                    CaseState::Open | CaseState::Closed(_) => "its review did not end",
-                };
-                let id = reviewed.case;
-                return Ok(Stage::Leave(format!("{why} (`tribunal resume {id}`)")));
-            }
+                    "its review waits for a provider or a budget"
+                }
+                CaseState::Open | CaseState::Closed(_) => "its review did not end",
+            };
+            let id = reviewed.case;
+            return Ok(Stage::Leave(format!("{why} (`tribunal resume {id}`)")));
         };
         match &report.gate {
             Gate::Inconclusive { causes } => {
@@ -238,7 +235,7 @@ impl Visit<'_> {
             self.case.note(event.into()).await;
         }
         let task = self.step(task, progress, Move::Reject, Some(note)).await?;
-        Ok(Stage::Moved(task))
+        Ok(Stage::Moved(Box::new(task)))
     }
 
     /// Puts the work on the branch, pushes it as configured, and completes the task.
@@ -287,7 +284,7 @@ impl Visit<'_> {
         self.push(&approved.branch, &commit).await?;
         let note = Some(format!("on {} as {commit}", approved.branch));
         let task = self.step(task, progress, Move::Approve, note).await?;
-        Ok(Stage::Moved(task))
+        Ok(Stage::Moved(Box::new(task)))
     }
 
     /// Puts approved work on the branch, as an effect that takes hold once.
@@ -297,7 +294,7 @@ impl Visit<'_> {
         let conflict = std::sync::Mutex::new(None);
         let probe = || async {
             let (repo, approved) = (self.repo.clone(), approved.clone());
-            Ok(blocking(move || git::find(&repo, &approved)).await?)
+            blocking(move || git::find(&repo, &approved)).await
         };
         let act = || async {
             let (repo, approved) = (self.repo.clone(), approved.clone());

@@ -71,7 +71,7 @@ impl Visit<'_> {
                     Decision::Complete { summary } if can_be_reviewed(progress, &last) => {
                         let note = Some(summary);
                         let task = self.step(task, progress, Move::Submit, note).await?;
-                        return Ok(Stage::Moved(task));
+                        return Ok(Stage::Moved(Box::new(task)));
                     }
                     Decision::Complete { .. } => {
                         hint = Some("There is nothing yet that could be reviewed.".to_owned());
@@ -99,7 +99,7 @@ impl Visit<'_> {
             match cast.does(&mode) {
                 Some(Work::Review) if progress.has_work() => {
                     let task = self.step(task, progress, Move::Submit, None).await?;
-                    return Ok(Stage::Moved(task));
+                    return Ok(Stage::Moved(Box::new(task)));
                 }
                 Some(Work::Test) if self.engine.tests.is_some() => {
                     self.test(progress).await?;
@@ -139,7 +139,7 @@ impl Visit<'_> {
         let limit = self.settings.run.max_iterations;
         let note = format!("{limit} executions led to nothing that could be reviewed. {last}");
         let task = self.step(task, progress, Move::Fail, Some(note)).await?;
-        Ok(Stage::Moved(task))
+        Ok(Stage::Moved(Box::new(task)))
     }
 
     async fn select(
