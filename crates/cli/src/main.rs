@@ -6,6 +6,8 @@ mod commands;
 mod error;
 mod exit;
 mod invocation;
+#[cfg(test)]
+mod reference;
 mod report;
 
 use std::io::Write as _;

@@ -102,6 +102,8 @@ fn help_names_every_command_and_the_exit_codes() {
       review       Review a change with a panel, and say whether it may go in
       task         Keep a list of work: add, move, look at tasks
       section      Keep the sections of the task list in order
+      run          Work through the list of tasks
+      arbiter      Look at how the arbiter decides
       connect      Add an agent to the configuration
       disconnect   Take an agent out of the configuration
       agents       List the agents, or free a parked provider
@@ -113,6 +115,8 @@ fn help_names_every_command_and_the_exit_codes() {
       verdict      Make a verdict out of judges' scores from anywhere
       dispute      Record disagreements between coder and reviewer, and settle them
       disputes     Show the history of disputes, newest first
+      precedent    Look at earlier rulings that are shown when a finding comes back
+      stats        Show how reviewers, judges and disputes have fared, with counts and intervals
       log          List the recorded cases, newest first
       show         Tell a case again: what happened, what was asked and answered, what was found
       explain      Explain a finding: why it was accepted, rejected or disputed
