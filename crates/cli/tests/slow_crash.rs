@@ -106,36 +106,16 @@ fn check_answers(answers: &Path, what: &str) {
 
 #[test]
 fn the_end_is_the_same_wherever_the_process_is_killed() {
-    let mut reference = scene();
-    let list = reference.root().join("points");
-    reference.set_env("TRIBUNAL_CRASH_LIST", list.display().to_string());
-    reference.run(ask("scripted")).assert_code(0);
-    let points = std::fs::read_to_string(&list).unwrap();
-    let names: std::collections::BTreeSet<_> = points
-        .lines()
-        .filter_map(|point| Some(point.split_once('#')?.0))
-        .collect();
-    assert!(names.len() >= 8, "few crash points: {names:?}");
+    let points = scene().crash_points(&ask("scripted"));
+    assert!(points.len() >= 8, "few crash points: {points:?}");
     // Every name is met at its first, second, a middle and its last hit.
-    for name in names {
-        let hits = points
-            .lines()
-            .filter(|point| point.split_once('#').is_some_and(|p| p.0 == name))
-            .count();
-        let mut chosen = vec![1, 2, hits / 2, hits];
-        chosen.retain(|&hit| hit >= 1 && hit <= hits);
-        chosen.sort_unstable();
-        chosen.dedup();
-        for hit in chosen {
-            let point = format!("{name}#{hit}");
-            let env = scene();
-            let output = env
-                .command(ask("scripted"))
-                .env("TRIBUNAL_CRASH_AT", &point)
-                .output()
-                .unwrap();
-            assert_eq!(output.status.signal(), Some(9), "{point}: {output:?}");
-            finish_and_check(&env, "scripted", &point);
+    for (name, hits) in points {
+        for hit in std::collections::BTreeSet::from([1, 2, hits / 2, hits]) {
+            if (1..=hits).contains(&hit) {
+                let env = scene();
+                env.crash_at(&ask("scripted"), &name, hit);
+                finish_and_check(&env, "scripted", &format!("{name}#{hit}"));
+            }
         }
     }
 }
