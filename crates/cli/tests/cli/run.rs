@@ -216,7 +216,7 @@ fn one_task_a_time_limit_and_a_task_by_name() {
 }
 
 #[test]
-fn two_tasks_that_change_one_file_are_both_kept_or_told_apart() {
+fn tasks_that_run_side_by_side_end_in_one_line_of_commits() {
     let env = project("");
     for index in 0..4 {
         add(&env, &[&format!("task {index}")]);

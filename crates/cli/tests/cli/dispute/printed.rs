@@ -1,6 +1,8 @@
 //! Every command line that the two designs of disputes print works as it is printed, with our
 //! name in place of theirs.
 
+use serde_json::json;
+
 use super::{add_task, open_dispute};
 use crate::common::{Ran, TestEnv};
 
@@ -92,9 +94,20 @@ fn the_commands_of_the_designs_work_as_printed() {
     ] {
         run(&env, &fill(line, id)).assert_code(0);
     }
-    env.write("src/a.py", "print(1)\n");
-    let reviewed = run(&env, "tribunal review src/ --arbitrate");
-    assert!(matches!(reviewed.code, Some(0 | 1 | 3 | 5)), "{reviewed:?}");
-    assert!(!reviewed.stderr.contains("Usage:"), "{reviewed:?}");
+    run(&env, "tribunal connect scripted --role judge").assert_code(0);
+
+    let nonce = "{{line:Nonce: }}";
+    let mended = json!({"replies": [{
+        "json": {"nonce": nonce, "responses": [{"finding_id": "F1", "answer": "implemented",
+            "justification": "It reads no code any more.", "evidence": []}], "end": nonce},
+        "write": {"src/a.py": "print(1)\n"},
+    }]});
+    let script = env.write("../cody.json", mended.to_string());
+    env.write_user_config(&format!(
+        "agents:\n  - {{name: cody, provider: scripted, script: {script:?}, role: coder}}\n"
+    ));
+    env.write("src/a.py", "eval(input())\n");
+    let reviewed = run(&env, "tribunal review src/ --arbitrate").assert_code(0);
+    assert!(reviewed.stdout.contains("PASS"), "{reviewed:?}");
     env.assert_healthy();
 }
