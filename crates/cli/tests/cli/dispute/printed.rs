@@ -94,7 +94,7 @@ fn the_commands_of_the_designs_work_as_printed() {
     ] {
         run(&env, &fill(line, id)).assert_code(0);
     }
-    run(&env, "tribunal connect scripted --role judge").assert_code(0);
+    run(&env, "tribunal connect claude --role judge").assert_code(0);
 
     let nonce = "{{line:Nonce: }}";
     let mended = json!({"replies": [{
