@@ -141,7 +141,8 @@ fn effect_word(effect: &Effect) -> String {
             TaskChange::BackToCoder { instructions } => format!("[-] {instructions}"),
         },
         Effect::RenderFile => "render".to_owned(),
-        Effect::PushWork { .. } => "push".to_owned(),
+        Effect::KeepWork { .. } => "keep the work".to_owned(),
+        Effect::ApproveWork { .. } => "approve the work".to_owned(),
     }
 }
 
@@ -165,11 +166,17 @@ fn a_dispute_begins_where_its_positions_put_it() {
     let mut empty = about_task();
     empty.coder = Some(position("sonnet", " \n"));
     for (opening, expected) in [
-        (about_task(), "open: [!], render, push"),
+        (about_task(), "open: [!], render, keep the work"),
         (about_finding(), "open: finding contested, render"),
-        (without(true, false), "awaiting_position: [!], render, push"),
-        (without(false, true), "awaiting_position: [!], render, push"),
-        (by_system, "awaiting_human: [!], render, push"),
+        (
+            without(true, false),
+            "awaiting_position: [!], render, keep the work",
+        ),
+        (
+            without(false, true),
+            "awaiting_position: [!], render, keep the work",
+        ),
+        (by_system, "awaiting_human: [!], render, keep the work"),
         (
             without(false, false),
             "refused: a major dispute needs the position of at least one side",
@@ -278,7 +285,11 @@ fn a_ruling_acts_as_the_table_of_decisions_says() {
         instructions: "store it in a cookie".to_owned(),
     };
     for (opening, decision, expected) in [
-        (about_task(), Decision::Dismiss, "ruled: [x], render, push"),
+        (
+            about_task(),
+            Decision::Dismiss,
+            "ruled: [x], render, approve the work",
+        ),
         (
             about_task(),
             Decision::Enforce,

@@ -12,6 +12,7 @@ pub mod call;
 pub mod case;
 pub mod change;
 pub mod config;
+mod delivery;
 pub mod dispute;
 pub mod doctor;
 mod engine;

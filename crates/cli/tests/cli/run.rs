@@ -164,6 +164,25 @@ fn the_loop_drives_a_list_to_its_end() {
     // There is nothing left to do, and nothing is done twice.
     let again = env.run(["run", "--json"]).assert_code(0).json();
     assert_eq!(again["tasks"], serde_json::json!([]));
+    // A ruling for the coder puts the contested work with the rest, and pushes it.
+    let disputes = env.run(["dispute", "list", "--json"]).json();
+    let dispute = disputes["disputes"][0]["id"].as_str().unwrap();
+    let resolve = [
+        "dispute",
+        "resolve",
+        dispute,
+        "--decision",
+        "coder",
+        "--notes",
+        "good enough",
+    ];
+    env.run(resolve).assert_code(0);
+    assert!(markers(&env).contains("[x] never passes"));
+    let log = git(&project, &["log", "--format=%s", "tribunal/work"]);
+    assert!(log.starts_with("never passes\neasy\n"), "{log}");
+    assert_eq!(git(&remote, &["log", "--format=%s", "tribunal/work"]), log);
+    assert_eq!(untouched(&project), before);
+    env.assert_healthy();
 }
 
 #[test]

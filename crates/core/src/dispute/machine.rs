@@ -26,8 +26,13 @@ pub enum Effect {
     },
     /// `dispute.md` is rendered again.
     RenderFile,
-    /// The work on the task is pushed, as configured.
-    PushWork {
+    /// The contested work on the task is kept on a branch of its own and pushed, as configured.
+    KeepWork {
+        /// The task's id.
+        task: String,
+    },
+    /// The work on the task is put with the approved work and pushed, as configured.
+    ApproveWork {
         /// The task's id.
         task: String,
     },
@@ -190,7 +195,8 @@ impl Dispute {
                 let mut effects =
                     dispute.subject_effects(Standing::Contested, TaskChange::Disputed);
                 effects.push(Effect::RenderFile);
-                effects.extend(dispute.push_work());
+                let task = dispute.task();
+                effects.extend(task.map(|task| Effect::KeepWork { task }));
                 effects
             }
         };
@@ -336,7 +342,8 @@ impl Dispute {
         let mut effects = self.subject_effects(standing, change);
         effects.push(Effect::RenderFile);
         if completed {
-            effects.extend(self.push_work());
+            let task = self.task();
+            effects.extend(task.map(|task| Effect::ApproveWork { task }));
         }
         Ok((self, effects))
     }
@@ -431,9 +438,8 @@ impl Dispute {
         }
     }
 
-    fn push_work(&self) -> Option<Effect> {
-        let task = self.opening.subject.task()?.to_owned();
-        Some(Effect::PushWork { task })
+    fn task(&self) -> Option<String> {
+        self.opening.subject.task().map(str::to_owned)
     }
 }
 

@@ -2,12 +2,13 @@
 
 use tribunal_core::dispute::{Dispute, Effect};
 use tribunal_core::event::{DisputeEvent, EventKind};
-use tribunal_core::ids::{CaseId, EffectKey};
+use tribunal_core::ids::CaseId;
 use tribunal_store::{EffectState, StoreError};
 
 use super::task::Cause;
 use crate::Engine;
 use crate::case::{Case, CaseError};
+use crate::delivery::effect_key;
 
 /// Events are read in pages of this size.
 const PAGE: u32 = 1_000;
@@ -79,15 +80,12 @@ impl Engine {
                     let cause = Cause { dispute, seq, held };
                     self.mark_task(case, &key, &cause, task, change).await?;
                 }
-                Effect::PushWork { .. } => {}
+                Effect::KeepWork { task } => self.keep_work(case, task).await?,
+                Effect::ApproveWork { task } => self.approve_work(case, dispute, task).await?,
             }
         }
         Ok(())
     }
-}
-
-fn effect_key(text: String) -> Result<EffectKey, CaseError> {
-    EffectKey::new(text).map_err(|error| CaseError::Request(error.to_string()))
 }
 
 fn untold(case: &CaseId) -> CaseError {

@@ -5,6 +5,7 @@
 
 mod alert;
 mod carry;
+mod deliver;
 mod file;
 mod judge;
 mod material;
@@ -30,7 +31,8 @@ use tribunal_store::{DisputeFilter, PrecedentFilter, StoreError, crashpoint};
 use self::alert::Alert;
 use crate::Engine;
 use crate::case::{Case, CaseError};
-use crate::config::{Roster, Settings};
+use crate::config::{GitSettings, Roster, Settings};
+use crate::delivery::work_branch;
 
 /// What the config says about disputes.
 #[derive(Debug, Clone, Default)]
@@ -49,6 +51,10 @@ pub(crate) struct DisputeConduct {
     pub(crate) timeout_days: u32,
     /// How to tell about stale ones.
     pub(crate) alert: Alert,
+    /// What is done with the work on a task.
+    pub(crate) git: GitSettings,
+    /// The branch that collects approved work.
+    pub(crate) branch: String,
 }
 
 impl DisputeConduct {
@@ -63,6 +69,8 @@ impl DisputeConduct {
             precedent_days: settings.precedents.expire_days,
             timeout_days: settings.disputes.timeout_days,
             alert: Alert::new(&settings.disputes),
+            git: settings.git.clone(),
+            branch: work_branch(settings),
         }
     }
 }

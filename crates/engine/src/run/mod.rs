@@ -5,7 +5,6 @@
 //! index and stash are never touched.
 
 mod brief;
-mod git;
 mod guide;
 mod limits;
 mod progress;
@@ -31,11 +30,12 @@ use tribunal_core::task::{Actor, Task, TaskState};
 use tribunal_store::{StoreError, TaskRecord};
 
 use self::limits::Limits;
+pub(crate) use self::progress::Progress;
 use self::visit::{Visit, Visited};
 use crate::Engine;
 use crate::arbiter::Arbiter;
 use crate::case::{Case, CaseError};
-use crate::change::{ChangeError, Repository};
+use crate::change::Repository;
 use crate::config::{OnMajor, Roster, Settings};
 use crate::task::{MoveRequest, TaskError};
 
@@ -500,18 +500,4 @@ fn as_case_error(error: TaskError) -> CaseError {
         TaskError::Case(error) => error,
         other => CaseError::Request(other.to_string()),
     }
-}
-
-/// Returns the branch that collects approved work.
-fn branch_of(settings: &Settings) -> String {
-    let named = settings.run.branch.clone();
-    named.unwrap_or_else(|| "tribunal/work".to_owned())
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
-) -> Result<T, CaseError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    let done = done.map_err(|error| CaseError::Request(format!("git work failed: {error}")))?;
-    Ok(done?)
 }

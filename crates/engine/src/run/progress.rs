@@ -8,34 +8,34 @@ use tribunal_core::task::transition::Move;
 
 /// What is known about the work on a task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Progress {
+pub(crate) struct Progress {
     /// The commit that the work starts from.
-    pub(super) base: Option<String>,
+    pub(crate) base: Option<String>,
     /// How often that was fixed.
-    pub(super) bases: u32,
+    pub(crate) bases: u32,
     /// The commit with the newest work.
-    pub(super) commit: Option<String>,
+    pub(crate) commit: Option<String>,
     /// The files that it changes.
-    pub(super) files: Vec<String>,
+    pub(crate) files: Vec<String>,
     /// The plan in force.
-    pub(super) plan: Option<Plan>,
+    pub(crate) plan: Option<Plan>,
     /// How many plans there were.
-    pub(super) plans: u32,
+    pub(crate) plans: u32,
     /// All that was done, oldest first.
-    pub(super) history: Vec<Execution>,
+    pub(crate) history: Vec<Execution>,
     /// How much of it belongs to earlier rounds.
-    pub(super) before_round: usize,
+    pub(crate) before_round: usize,
     /// The reviews that came to an end.
-    pub(super) reviews: Vec<CaseId>,
+    pub(crate) reviews: Vec<CaseId>,
     /// Why work was rejected, oldest first.
-    pub(super) reasons: Vec<String>,
+    pub(crate) reasons: Vec<String>,
     /// What both sides were told, oldest first.
-    pub(super) guidance: Vec<(u32, String)>,
+    pub(crate) guidance: Vec<(u32, String)>,
 }
 
 impl Progress {
     /// Returns what these events tell.
-    pub(super) fn of(events: &[Event]) -> Self {
+    pub(crate) fn of(events: &[Event]) -> Self {
         let mut progress = Self::default();
         for event in events {
             match &event.kind {
@@ -48,7 +48,7 @@ impl Progress {
     }
 
     /// Takes note of one more event.
-    pub(super) fn work(&mut self, event: &WorkEvent) {
+    pub(crate) fn work(&mut self, event: &WorkEvent) {
         match event {
             WorkEvent::WorkBased { base } => {
                 self.base = Some(base.clone());
@@ -74,7 +74,7 @@ impl Progress {
     }
 
     /// Takes note of one more event.
-    pub(super) fn task(&mut self, event: &TaskEvent) {
+    pub(crate) fn task(&mut self, event: &TaskEvent) {
         match event {
             TaskEvent::WorkKept { commit, files, .. } => {
                 self.commit = Some(commit.clone());
@@ -100,29 +100,29 @@ impl Progress {
     }
 
     /// Returns what was done in this round.
-    pub(super) fn round(&self) -> &[Execution] {
+    pub(crate) fn round(&self) -> &[Execution] {
         self.history.get(self.before_round..).unwrap_or_default()
     }
 
     /// Returns how many executions of this round count against the limit: tests come for free.
-    pub(super) fn spent(&self) -> usize {
+    pub(crate) fn spent(&self) -> usize {
         let counted =
             |execution: &&Execution| !matches!(execution.result, ExecutionResult::Tested { .. });
         self.round().iter().filter(counted).count()
     }
 
     /// Returns the number of the next execution.
-    pub(super) fn next_iteration(&self) -> u32 {
+    pub(crate) fn next_iteration(&self) -> u32 {
         u32::try_from(self.history.len()).map_or(u32::MAX, |done| done.saturating_add(1))
     }
 
     /// Returns the commit with all that was kept so far.
-    pub(super) fn newest(&self) -> Option<&str> {
+    pub(crate) fn newest(&self) -> Option<&str> {
         self.commit.as_deref().or(self.base.as_deref())
     }
 
     /// Tells whether there is anything to review.
-    pub(super) fn has_work(&self) -> bool {
+    pub(crate) fn has_work(&self) -> bool {
         self.commit.is_some() && self.commit != self.base
     }
 }

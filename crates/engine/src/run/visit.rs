@@ -10,21 +10,21 @@ use tribunal_core::case::{CaseState, Pause};
 use tribunal_core::consensus::Verdict;
 use tribunal_core::dispute::{Gravity, Grounds, Origin, Position, Subject};
 use tribunal_core::event::{TaskEvent, WorkEvent};
-use tribunal_core::ids::{CaseId, EffectKey};
+use tribunal_core::ids::CaseId;
 use tribunal_core::review::gate::Gate;
 use tribunal_core::review::report::ReviewReport;
 use tribunal_core::task::transition::Move;
 use tribunal_core::task::{Actor, Task, TaskState};
 use tribunal_core::text::truncate_chars;
 
-use super::blocking;
-use super::git::{self, Approved, Integrated};
 use super::progress::Progress;
 use crate::Engine;
 use crate::arbiter::Arbiter;
 use crate::case::{Case, CaseError};
 use crate::change::{ChangeError, Repository};
-use crate::config::{PushChoice, Settings};
+use crate::config::Settings;
+use crate::delivery::git::{self, Approved, Integrated};
+use crate::delivery::{Delivery, blocking, task_branch, work_branch};
 use crate::dispute::NewDispute;
 use crate::review::{Commits, Reviewed};
 use crate::task::{MoveRequest, TaskError, all_events, moved, rest};
@@ -247,20 +247,9 @@ impl Visit<'_> {
         commit: &str,
         reviewed: WorkEvent,
     ) -> Result<Stage, CaseError> {
-        let approved = Approved {
-            branch: self.branch(),
-            base: base.to_owned(),
-            commit: commit.to_owned(),
-            author: "Tribunal".to_owned(),
-            message: format!(
-                "{}\n\nTribunal-Task: {}\n{}",
-                task.brief.title,
-                task.id,
-                git::trailer(commit)
-            ),
-            at: self.engine.ledger.store().now().await?,
-        };
-        let put = self.put_on_branch(&approved).await?;
+        let at = self.engine.ledger.store().now().await?;
+        let approved = Approved::of_task(task, self.branch(), base, commit, at);
+        let put = self.delivery().integrate(&approved).await?;
         let commit = match put {
             Integrated::Commit(commit) => commit,
             Integrated::Conflict(files) => {
@@ -287,103 +276,26 @@ impl Visit<'_> {
         Ok(Stage::Moved(Box::new(task)))
     }
 
-    /// Puts approved work on the branch, as an effect that takes hold once.
-    async fn put_on_branch(&self, approved: &Approved) -> Result<Integrated, CaseError> {
-        let (branch, commit) = (&approved.branch, &approved.commit);
-        let key = effect_key(format!("integrate {commit} into {branch}"))?;
-        let conflict = std::sync::Mutex::new(None);
-        let probe = || async {
-            let (repo, approved) = (self.repo.clone(), approved.clone());
-            blocking(move || git::find(&repo, &approved)).await
-        };
-        let act = || async {
-            let (repo, approved) = (self.repo.clone(), approved.clone());
-            match blocking(move || git::integrate(&repo, &approved)).await? {
-                Integrated::Commit(_) => Ok(()),
-                Integrated::Conflict(files) => {
-                    if let Ok(mut conflict) = conflict.lock() {
-                        *conflict = Some(files);
-                    }
-                    let (why, until) = (Pause::Turn, None);
-                    Err(CaseError::Parked { why, until })
-                }
-            }
-        };
-        let what = format!("put the work on {branch}");
-        let done = self.case.effect(&key, &what, probe, act).await;
-        let conflict = conflict.into_inner().unwrap_or_default();
-        match (done, conflict) {
-            (_, Some(files)) => Ok(Integrated::Conflict(files)),
-            (Ok(commit), None) => Ok(Integrated::Commit(commit)),
-            (Err(error), None) => Err(error),
+    /// Pushes a branch as configured; what cannot be pushed is told at the end of the run.
+    async fn push(&self, branch: &str, commit: &str) -> Result<(), CaseError> {
+        if let Some(problem) = self.delivery().push(branch, commit).await? {
+            self.limits.warn(&problem);
         }
+        Ok(())
     }
 
-    /// Pushes a branch as configured. What cannot be pushed is told, and goes with the next push.
-    pub(super) async fn push(&self, branch: &str, commit: &str) -> Result<(), CaseError> {
-        let Some(remote) = self.remote().await? else {
-            return Ok(());
-        };
-        let key = effect_key(format!("push {commit} to {} {branch}", remote.name))?;
-        let problem = std::sync::Mutex::new(String::new());
-        let probe = || async {
-            let there = git::is_pushed(self.repo, &remote, branch, commit).await;
-            Ok(there.unwrap_or(false).then(|| commit.to_owned()))
-        };
-        let act = || async {
-            let attempts = self.settings.git.push_attempts;
-            for attempt in 1..=attempts {
-                tribunal_store::crashpoint!("run.push.before");
-                match git::push(self.repo, &remote, branch, commit).await {
-                    Ok(()) => return Ok(()),
-                    Err(why) => {
-                        if let Ok(mut problem) = problem.lock() {
-                            *problem = why;
-                        }
-                    }
-                }
-                if attempt < attempts {
-                    let pause = std::time::Duration::from_millis(200 << attempt.min(6));
-                    tokio::time::sleep(pause).await;
-                }
-            }
-            let (why, until) = (Pause::Turn, None);
-            Err(CaseError::Parked { why, until })
-        };
-        let what = format!("push {branch} to {}", remote.name);
-        match self.case.effect(&key, &what, probe, act).await {
-            Ok(_) => Ok(()),
-            Err(CaseError::Parked {
-                why: Pause::Turn, ..
-            }) => {
-                let why = problem.into_inner().unwrap_or_default();
-                let attempts = self.settings.git.push_attempts;
-                let text = format!(
-                    "{branch} could not be pushed to {} in {attempts} attempts: {why}",
-                    remote.name
-                );
-                let text = self.engine.redactor.redact(&text);
-                self.limits.warn(&text);
-                let noted = tribunal_core::event::EventKind::Noted { text };
-                self.case.record([noted]).await
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    async fn remote(&self) -> Result<Option<git::Remote>, CaseError> {
-        let repo = self.repo.clone();
-        let name = self.settings.git.remote.clone();
-        match self.settings.git.push {
-            PushChoice::Never => Ok(None),
-            PushChoice::Auto => blocking(move || git::upstream(&repo)).await,
-            PushChoice::Always => blocking(move || git::remote(&repo, &name)).await,
+    fn delivery(&self) -> Delivery<'_> {
+        Delivery {
+            engine: self.engine,
+            repo: self.repo,
+            settings: &self.settings.git,
+            case: self.case,
         }
     }
 
     /// Returns the branch that collects approved work.
     pub(super) fn branch(&self) -> String {
-        super::branch_of(self.settings)
+        work_branch(self.settings)
     }
 
     /// Returns the commit from which work would start now.
@@ -444,23 +356,8 @@ impl Visit<'_> {
         let Some(commit) = progress.commit.clone().filter(|_| progress.has_work()) else {
             return Ok(());
         };
-        let branch = format!("tribunal/task/{}", task.id);
-        let key = effect_key(format!("keep {commit} as {branch}"))?;
-        let probe = || async {
-            let (repo, branch) = (self.repo.clone(), branch.clone());
-            let there = blocking(move || crate::worktree::branch_commit(&repo, &branch)).await?;
-            Ok(there.filter(|there| *there == commit))
-        };
-        let act = || async {
-            let (repo, branch, commit) = (self.repo.clone(), branch.clone(), commit.clone());
-            blocking(move || {
-                let from = crate::worktree::branch_commit(&repo, &branch)?;
-                crate::worktree::advance(&repo, &commit, &branch, from.as_deref()).map(|_| ())
-            })
-            .await
-        };
-        let what = format!("keep the disputed work on {branch}");
-        self.case.effect(&key, &what, probe, act).await?;
+        let branch = task_branch(&task.id);
+        self.delivery().keep(&branch, &commit).await?;
         self.push(&branch, &commit).await
     }
 }
@@ -499,11 +396,6 @@ fn rejection(report: &ReviewReport) -> String {
         }
     }
     lines.join("\n")
-}
-
-/// Returns the key of an effect.
-pub(super) fn effect_key(text: String) -> Result<EffectKey, CaseError> {
-    EffectKey::new(text).map_err(|error| CaseError::Request(error.to_string()))
 }
 
 /// Returns the event that says where the work lies.

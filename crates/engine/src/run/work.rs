@@ -15,15 +15,16 @@ use tribunal_core::task::Task;
 use tribunal_core::task::transition::Move;
 use tribunal_core::text::{headline, truncate_chars};
 
+use super::brief;
 use super::progress::Progress;
 use super::visit::{Stage, Visit, kept};
-use super::{blocking, brief};
 use crate::Engine;
 use crate::arbiter::{Decided, step_key};
 use crate::call;
 use crate::case::{CaseError, Then};
 use crate::change::{AgentFiles, tree_of};
 use crate::config::{PlanChoice, Roster, Settings};
+use crate::delivery::blocking;
 use crate::task::all_events;
 use crate::worktree::{Signature, Worktree};
 

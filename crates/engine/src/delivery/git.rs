@@ -1,4 +1,4 @@
-//! What the loop does with branches: approved work is put on top of one branch, and pushed.
+//! What becomes of approved work: approved work is put on top of one branch, and pushed.
 //!
 //! Only refs and objects of the user's repository are written; files, index, `HEAD` and stash stay
 //! as they are. The branch that is checked out is never moved.
@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
+use tribunal_core::task::Task;
 use tribunal_core::time::Timestamp;
 
 use crate::change::{ChangeError, Repository, head_branch, head_commit, tree_of};
@@ -20,24 +21,49 @@ const PUSH_LIMIT: Duration = Duration::from_secs(120);
 
 /// Work to be put on the branch.
 #[derive(Debug, Clone)]
-pub(super) struct Approved {
+pub(crate) struct Approved {
     /// The branch that collects approved work.
-    pub(super) branch: String,
+    pub(crate) branch: String,
     /// The commit that the work started from.
-    pub(super) base: String,
+    pub(crate) base: String,
     /// The commit with the work.
-    pub(super) commit: String,
+    pub(crate) commit: String,
     /// Who did it.
-    pub(super) author: String,
+    pub(crate) author: String,
     /// The message, with the line that tells the work.
-    pub(super) message: String,
+    pub(crate) message: String,
     /// When it was approved.
-    pub(super) at: Timestamp,
+    pub(crate) at: Timestamp,
+}
+
+impl Approved {
+    /// Returns the work on a task as it is put on `branch`.
+    pub(crate) fn of_task(
+        task: &Task,
+        branch: String,
+        base: &str,
+        commit: &str,
+        at: Timestamp,
+    ) -> Self {
+        Self {
+            branch,
+            base: base.to_owned(),
+            commit: commit.to_owned(),
+            author: "Tribunal".to_owned(),
+            message: format!(
+                "{}\n\nTribunal-Task: {}\n{}",
+                task.brief.title,
+                task.id,
+                trailer(commit)
+            ),
+            at,
+        }
+    }
 }
 
 /// What came of putting work on the branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Integrated {
+pub(crate) enum Integrated {
     /// It is there as this commit.
     Commit(String),
     /// It contradicts what was approved meanwhile in these files.
@@ -45,12 +71,12 @@ pub(super) enum Integrated {
 }
 
 /// Returns the line by which work is found again on the branch.
-pub(super) fn trailer(commit: &str) -> String {
+fn trailer(commit: &str) -> String {
     format!("Tribunal-Work: {commit}")
 }
 
 /// Returns the commit from which work on a task starts: the end of the branch, else `HEAD`.
-pub(super) fn base(repo: &Repository, branch: &str) -> Result<String, ChangeError> {
+pub(crate) fn base(repo: &Repository, branch: &str) -> Result<String, ChangeError> {
     match worktree::branch_commit(repo, branch)? {
         Some(tip) => Ok(tip),
         None => head_commit(repo)?.ok_or(ChangeError::NoTree),
@@ -58,7 +84,7 @@ pub(super) fn base(repo: &Repository, branch: &str) -> Result<String, ChangeErro
 }
 
 /// Returns the commit on the branch that holds this work.
-pub(super) fn find(repo: &Repository, approved: &Approved) -> Result<Option<String>, ChangeError> {
+pub(crate) fn find(repo: &Repository, approved: &Approved) -> Result<Option<String>, ChangeError> {
     if worktree::branch_commit(repo, &approved.branch)?.is_none() {
         return Ok(None);
     }
@@ -77,7 +103,7 @@ pub(super) fn find(repo: &Repository, approved: &Approved) -> Result<Option<Stri
 }
 
 /// Puts work on top of the branch.
-pub(super) fn integrate(repo: &Repository, approved: &Approved) -> Result<Integrated, ChangeError> {
+pub(crate) fn integrate(repo: &Repository, approved: &Approved) -> Result<Integrated, ChangeError> {
     let branch = &approved.branch;
     if head_branch(repo)?.as_deref() == Some(branch) {
         return Err(ChangeError::BranchTaken {
@@ -142,15 +168,15 @@ fn merge(
 
 /// Where work is pushed to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Remote {
+pub(crate) struct Remote {
     /// Its name.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Its address.
-    pub(super) url: String,
+    pub(crate) url: String,
 }
 
 /// Returns the remote of the current branch's upstream.
-pub(super) fn upstream(repo: &Repository) -> Result<Option<Remote>, ChangeError> {
+pub(crate) fn upstream(repo: &Repository) -> Result<Option<Remote>, ChangeError> {
     let Some(branch) = head_branch(repo)? else {
         return Ok(None);
     };
@@ -162,7 +188,7 @@ pub(super) fn upstream(repo: &Repository) -> Result<Option<Remote>, ChangeError>
 }
 
 /// Returns the remote of this name.
-pub(super) fn remote(repo: &Repository, name: &str) -> Result<Option<Remote>, ChangeError> {
+pub(crate) fn remote(repo: &Repository, name: &str) -> Result<Option<Remote>, ChangeError> {
     let url = match setting(repo, &format!("remote.{name}.pushurl"))? {
         Some(url) => Some(url),
         None => setting(repo, &format!("remote.{name}.url"))?,
@@ -179,7 +205,7 @@ fn setting(repo: &Repository, key: &str) -> Result<Option<String>, ChangeError> 
 }
 
 /// Tells whether the remote's branch points at this commit.
-pub(super) async fn is_pushed(
+pub(crate) async fn is_pushed(
     repo: &Repository,
     remote: &Remote,
     branch: &str,
@@ -191,7 +217,7 @@ pub(super) async fn is_pushed(
 }
 
 /// Pushes a commit to the remote's branch. Nothing is ever forced.
-pub(super) async fn push(
+pub(crate) async fn push(
     repo: &Repository,
     remote: &Remote,
     branch: &str,

@@ -1,0 +1,184 @@
+//! What becomes of an agent's work: on a branch that collects it, on one of its own, and pushed.
+//!
+//! Each is an effect of the case on whose behalf it is done, so it takes hold once however often it
+//! is begun. Of the user's repository only refs and objects are written.
+
+pub(crate) mod git;
+
+use std::sync::Mutex;
+
+use tribunal_core::case::Pause;
+use tribunal_core::event::EventKind;
+use tribunal_core::ids::EffectKey;
+
+use crate::Engine;
+use crate::case::{Case, CaseError};
+use crate::change::{ChangeError, Repository};
+use crate::config::{GitSettings, PushChoice, Settings};
+use crate::worktree;
+use git::{Approved, Integrated};
+
+/// The branch that collects approved work, unless the config names another.
+const WORK_BRANCH: &str = "tribunal/work";
+
+/// How work is handed over, and on whose behalf.
+#[derive(Clone, Copy)]
+pub(crate) struct Delivery<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) repo: &'a Repository,
+    pub(crate) settings: &'a GitSettings,
+    /// The case whose effects these are.
+    pub(crate) case: &'a Case,
+}
+
+/// Returns the branch that collects approved work.
+pub(crate) fn work_branch(settings: &Settings) -> String {
+    let named = settings.run.branch.clone();
+    named.unwrap_or_else(|| WORK_BRANCH.to_owned())
+}
+
+/// Returns the branch on which the disputed work on a task is kept.
+pub(crate) fn task_branch(task: &tribunal_core::ids::CaseId) -> String {
+    format!("tribunal/task/{task}")
+}
+
+impl Delivery<'_> {
+    /// Puts approved work on the branch that collects it.
+    pub(crate) async fn integrate(self, approved: &Approved) -> Result<Integrated, CaseError> {
+        let (branch, commit) = (&approved.branch, &approved.commit);
+        let key = effect_key(format!("integrate {commit} into {branch}"))?;
+        let conflict = Mutex::new(None);
+        let probe = || async {
+            let (repo, approved) = (self.repo.clone(), approved.clone());
+            blocking(move || git::find(&repo, &approved)).await
+        };
+        let act = || async {
+            let (repo, approved) = (self.repo.clone(), approved.clone());
+            match blocking(move || git::integrate(&repo, &approved)).await? {
+                Integrated::Commit(_) => Ok(()),
+                Integrated::Conflict(files) => {
+                    if let Ok(mut conflict) = conflict.lock() {
+                        *conflict = Some(files);
+                    }
+                    Err(left_undone())
+                }
+            }
+        };
+        let what = format!("put the work on {branch}");
+        let done = self.case.effect(&key, &what, probe, act).await;
+        let conflict = conflict.into_inner().unwrap_or_default();
+        match (done, conflict) {
+            (_, Some(files)) => Ok(Integrated::Conflict(files)),
+            (Ok(commit), None) => Ok(Integrated::Commit(commit)),
+            (Err(error), None) => Err(error),
+        }
+    }
+
+    /// Keeps work on a branch of its own.
+    pub(crate) async fn keep(self, branch: &str, commit: &str) -> Result<(), CaseError> {
+        let key = effect_key(format!("keep {commit} as {branch}"))?;
+        let probe = || async {
+            let (repo, branch) = (self.repo.clone(), branch.to_owned());
+            let there = blocking(move || worktree::branch_commit(&repo, &branch)).await?;
+            Ok(there.filter(|there| there == commit))
+        };
+        let act = || async {
+            let (repo, branch) = (self.repo.clone(), branch.to_owned());
+            let commit = commit.to_owned();
+            blocking(move || {
+                let from = worktree::branch_commit(&repo, &branch)?;
+                worktree::advance(&repo, &commit, &branch, from.as_deref()).map(|_| ())
+            })
+            .await
+        };
+        let what = format!("keep the disputed work on {branch}");
+        self.case.effect(&key, &what, probe, act).await.map(|_| ())
+    }
+
+    /// Pushes a branch as configured. What cannot be pushed is on record, goes with the next push,
+    /// and is returned as a sentence.
+    pub(crate) async fn push(
+        self,
+        branch: &str,
+        commit: &str,
+    ) -> Result<Option<String>, CaseError> {
+        let Some(remote) = self.remote().await? else {
+            return Ok(None);
+        };
+        let key = effect_key(format!("push {commit} to {} {branch}", remote.name))?;
+        let problem = Mutex::new(String::new());
+        let probe = || async {
+            let there = git::is_pushed(self.repo, &remote, branch, commit).await;
+            Ok(there.unwrap_or(false).then(|| commit.to_owned()))
+        };
+        let attempts = self.settings.push_attempts;
+        let act = || async {
+            for attempt in 1..=attempts {
+                tribunal_store::crashpoint!("run.push.before");
+                match git::push(self.repo, &remote, branch, commit).await {
+                    Ok(()) => return Ok(()),
+                    Err(why) => {
+                        if let Ok(mut problem) = problem.lock() {
+                            *problem = why;
+                        }
+                    }
+                }
+                if attempt < attempts {
+                    let pause = std::time::Duration::from_millis(200 << attempt.min(6));
+                    tokio::time::sleep(pause).await;
+                }
+            }
+            Err(left_undone())
+        };
+        let what = format!("push {branch} to {}", remote.name);
+        match self.case.effect(&key, &what, probe, act).await {
+            Ok(_) => Ok(None),
+            Err(CaseError::Parked {
+                why: Pause::Turn, ..
+            }) => {
+                let why = problem.into_inner().unwrap_or_default();
+                let text = format!(
+                    "{branch} could not be pushed to {} in {attempts} attempts: {why}",
+                    remote.name
+                );
+                let text = self.engine.redactor.redact(&text);
+                let noted = EventKind::Noted { text: text.clone() };
+                self.case.record([noted]).await?;
+                Ok(Some(text))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn remote(self) -> Result<Option<git::Remote>, CaseError> {
+        let repo = self.repo.clone();
+        let name = self.settings.remote.clone();
+        match self.settings.push {
+            PushChoice::Never => Ok(None),
+            PushChoice::Auto => blocking(move || git::upstream(&repo)).await,
+            PushChoice::Always => blocking(move || git::remote(&repo, &name)).await,
+        }
+    }
+}
+
+/// Returns what leaves an effect announced and not made, for those who handle it here.
+fn left_undone() -> CaseError {
+    CaseError::Parked {
+        why: Pause::Turn,
+        until: None,
+    }
+}
+
+/// Returns the key of an effect.
+pub(crate) fn effect_key(text: String) -> Result<EffectKey, CaseError> {
+    EffectKey::new(text).map_err(|error| CaseError::Request(error.to_string()))
+}
+
+/// Does work of git where it holds up nobody.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+) -> Result<T, CaseError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    let done = done.map_err(|error| CaseError::Request(format!("git work failed: {error}")))?;
+    Ok(done?)
+}
