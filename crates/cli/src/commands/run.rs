@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use tribunal_core::case::CaseState;
+use tribunal_core::case::{CaseState, Outcome};
 use tribunal_core::ids::CaseId;
 use tribunal_core::task::TaskState;
 use tribunal_core::text::for_terminal;
@@ -196,6 +196,9 @@ fn exit_of(done: &RunReport) -> Exit {
         };
     }
     let states = || done.left.iter().map(|left| left.state);
+    if let CaseState::Closed(Outcome::Inconclusive { .. }) = done.state {
+        return Exit::Inconclusive;
+    }
     if states().any(|state| state == TaskState::Failed) {
         Exit::Fail
     } else if states().all(TaskState::is_settled) {

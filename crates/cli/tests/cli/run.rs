@@ -234,6 +234,65 @@ fn one_task_a_time_limit_and_a_task_by_name() {
     env.assert_healthy();
 }
 
+/// Returns a project whose only task ends in a dispute, and the line that rules for the coder.
+fn disputed() -> (TestEnv, [String; 7]) {
+    let env = project("run: {max_iterations: 2, max_rejections: 1, coordinate_at: []}\n");
+    add(&env, &["never passes"]);
+    env.run(["run"]).assert_code(0);
+    let disputes = env.run(["dispute", "list", "--json"]).json();
+    let id = disputes["disputes"][0]["id"].as_str().unwrap();
+    let line = [
+        "dispute",
+        "resolve",
+        id,
+        "--decision",
+        "coder",
+        "--notes",
+        "good enough",
+    ];
+    let line = line.map(str::to_owned);
+    (env, line)
+}
+
+#[test]
+fn a_ruling_killed_between_commit_and_push_gives_one_commit_and_one_push() {
+    for point in [
+        "run.integrate.before",
+        "run.integrate.after",
+        "run.push.before",
+    ] {
+        let (env, line) = disputed();
+        let line = line.each_ref().map(String::as_str);
+        env.crash_at(&line, point, 1);
+        // The next command about disputes does what is left.
+        env.run(["dispute", "list"]).assert_code(0);
+        assert_eq!(markers(&env), "[x] never passes", "{point}");
+        let log = ["log", "--format=%s", "tribunal/work"];
+        let here = git(&env.project(), &log);
+        assert_eq!(here, "never passes\nbegin", "{point}");
+        assert_eq!(git(&env.root().join("remote.git"), &log), here, "{point}");
+        env.run(line).assert_code(6);
+        env.assert_healthy();
+    }
+}
+
+#[test]
+fn a_dispute_stops_the_loop_where_that_is_asked_for() {
+    let settings = "run: {max_iterations: 2, max_rejections: 1, coordinate_at: []}\n";
+    for (on_major, code, expected) in [
+        ("halt", 5, "[!] never passes\n[ ] easy"),
+        ("park", 0, "[!] never passes\n[x] easy"),
+    ] {
+        let env = project(&format!("{settings}disputes: {{on_major: {on_major}}}\n"));
+        add(&env, &["never passes"]);
+        add(&env, &["easy"]);
+        let ran = env.run(["run", "--json"]).assert_code(code).json();
+        assert_eq!(markers(&env), expected);
+        let why = ran["why"].as_str().unwrap();
+        assert_eq!(why.contains("is disputed"), on_major == "halt", "{why}");
+    }
+}
+
 #[test]
 fn tasks_that_run_side_by_side_end_in_one_line_of_commits() {
     let env = project("");

@@ -202,7 +202,8 @@ impl Engine {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        let (why, limited) = work.why();
+        let (why, end) = work.why();
+        let limited = end == End::Limit;
         let settled = left.iter().filter(|left| left.state.is_settled()).count();
         let warnings = work.limits.warnings();
         let ended = WorkEvent::LoopEnded {
@@ -210,7 +211,7 @@ impl Engine {
             settled: u32::try_from(settled).unwrap_or(u32::MAX),
         };
         case.note(ended.into()).await;
-        let state = end(case, limited, self.stop.is_cancelled(), &why).await?;
+        let state = close(case, end, &why).await?;
         Ok(RunReport {
             case: id,
             left,
@@ -422,41 +423,58 @@ impl Loop<'_> {
         Ok((TaskState::Disputed, None))
     }
 
-    /// Returns why the run ended, and whether a limit was the reason.
-    fn why(&self) -> (String, bool) {
+    /// Returns why the run ended, in words and as what.
+    fn why(&self) -> (String, End) {
         let halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner);
         if self.engine.stop.is_cancelled() {
-            return ("stopped as asked".to_owned(), false);
+            return ("stopped as asked".to_owned(), End::Stop);
         }
         if let Some(why) = self.limits.reason() {
-            return (why, true);
+            return (why, End::Limit);
         }
         match (&*halted, self.wish.once) {
-            (Some(why), _) => (why.clone(), false),
-            (None, true) => ("one task was asked for".to_owned(), false),
-            (None, false) => ("nothing is left to do".to_owned(), false),
+            (Some(why), _) => (why.clone(), End::Halt),
+            (None, true) => ("one task was asked for".to_owned(), End::Done),
+            (None, false) => ("nothing is left to do".to_owned(), End::Done),
         }
     }
 }
 
+/// As what a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// It did what it was asked for.
+    Done,
+    /// A limit was reached, which is no success.
+    Limit,
+    /// A dispute holds up the rest.
+    Halt,
+    /// The user stopped it.
+    Stop,
+}
+
 /// Ends or parks the case of a run.
-async fn end(case: Case, limited: bool, stopped: bool, why: &str) -> Result<CaseState, CaseError> {
-    let pause = match (stopped, limited) {
-        (true, _) => Some(Pause::Interrupted),
-        (false, true) => Some(Pause::Budget {
+async fn close(case: Case, end: End, why: &str) -> Result<CaseState, CaseError> {
+    let ended = match end {
+        End::Stop => Err(Pause::Interrupted),
+        End::Limit => Err(Pause::Budget {
             cap: "run".to_owned(),
             detail: why.to_owned(),
         }),
-        (false, false) => None,
+        End::Halt => Ok(Outcome::Inconclusive {
+            class: None,
+            cause: why.to_owned(),
+        }),
+        End::Done => Ok(Outcome::Completed),
     };
-    match pause {
-        Some(why) => {
+    match ended {
+        Err(why) => {
             case.park(why.clone(), None).await?;
             Ok(CaseState::Parked { why, until: None })
         }
-        None => {
-            case.close(Outcome::Completed).await?;
-            Ok(CaseState::Closed(Outcome::Completed))
+        Ok(outcome) => {
+            case.close(outcome.clone()).await?;
+            Ok(CaseState::Closed(outcome))
         }
     }
 }

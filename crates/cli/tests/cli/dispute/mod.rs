@@ -7,6 +7,7 @@ mod stale;
 use insta::assert_snapshot;
 use serde_json::Value;
 
+use crate::common::terminal::Terminal;
 use crate::common::{Ran, TestEnv};
 
 /// A project with one task in review.
@@ -478,4 +479,35 @@ fn the_page_is_not_touched_when_it_is_right() {
     court.env.run(["dispute", "show", &id]).assert_code(0);
     let after = std::fs::metadata(&path).unwrap().modified().unwrap();
     assert_eq!(before, after);
+}
+
+#[test]
+fn whose_position_it_is_is_asked_at_a_terminal() {
+    let env = TestEnv::with_repository();
+    let task = add_task(&env, "Fix login bug");
+    env.run(["task", "start", &task]).assert_code(0);
+    let args = [
+        "dispute",
+        "create",
+        &task,
+        "--reason",
+        "other",
+        "--position",
+        "short",
+    ];
+    let ask = || {
+        let terminal = Terminal::start(&env, &args);
+        terminal.wait_for("Whose position is this?");
+        terminal
+    };
+    let terminal = ask();
+    terminal.keys(&["C-c"]);
+    assert_eq!(terminal.exit_code(), 130, "{}", terminal.screen());
+    let listed = || env.run(["dispute", "list", "--json"]).json()["disputes"].clone();
+    assert_eq!(listed(), serde_json::json!([]));
+    let terminal = ask();
+    terminal.keys(&["Down", "Enter"]);
+    assert_eq!(terminal.exit_code(), 0, "{}", terminal.screen());
+    assert_eq!(listed()[0]["reviewer"]["text"], "short");
+    assert_eq!(listed()[0]["coder"], Value::Null);
 }
