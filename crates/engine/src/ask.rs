@@ -245,8 +245,7 @@ impl Engine {
         let path = directory.join(format!("{id}.md"));
         let contents = format!("{}\n", text.trim_end());
         let hash = files::hash_of(contents.as_bytes());
-        let key = EffectKey::new(format!("write {id}.md {hash}"))
-            .map_err(|error| CaseError::Request(error.to_string()))?;
+        let key = EffectKey::new(format!("write {id}.md {hash}"))?;
         let probe = || async {
             let written = std::fs::read(&path).is_ok_and(|bytes| files::hash_of(&bytes) == hash);
             Ok(written.then(|| hash.clone()))

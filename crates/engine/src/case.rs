@@ -13,10 +13,11 @@ use tokio::sync::Mutex;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tribunal_core::case::{CaseKind, Outcome, Pause};
 use tribunal_core::event::EventKind;
-use tribunal_core::ids::{AgentName, CaseId, EffectKey, StepKey};
+use tribunal_core::ids::{AgentName, CaseId, EffectKey, InvalidId, StepKey};
 use tribunal_core::time::Timestamp;
 use tribunal_store::{EffectState, Holder, Lease, StoreError, crashpoint};
 
+use crate::change::ChangeError;
 use crate::ledger::Ledger;
 
 /// How often the owner of a case says that it is alive; the store's leases last three times longer.
@@ -110,7 +111,7 @@ pub enum CaseError {
     },
     /// The change cannot be read.
     #[error(transparent)]
-    Change(#[from] crate::change::ChangeError),
+    Change(#[from] ChangeError),
     /// No configured agent has this name.
     #[error("no agent is called `{name}`")]
     UnknownAgent {
@@ -142,6 +143,12 @@ pub enum CaseError {
     /// The request cannot be carried out as it stands.
     #[error("{0}")]
     Request(String),
+}
+
+impl From<InvalidId> for CaseError {
+    fn from(error: InvalidId) -> Self {
+        Self::Request(error.to_string())
+    }
 }
 
 impl CaseError {
@@ -404,6 +411,15 @@ impl Case {
         }
         Ok(self.ledger.store().step(&self.id, key).await?)
     }
+}
+
+/// Does work that waits for git or the disk on a thread of its own, where it holds up nobody.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+) -> Result<T, CaseError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    let done = done.map_err(|error| CaseError::Request(format!("git work failed: {error}")))?;
+    Ok(done?)
 }
 
 /// Renews `lease` until the returned guard is dropped.

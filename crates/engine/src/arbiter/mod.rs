@@ -118,7 +118,7 @@ impl Engine {
         step: &str,
         question: &Question,
     ) -> Result<Decided, CaseError> {
-        let key = step_key(&format!("arbiter {step}"))?;
+        let key = StepKey::new(format!("arbiter {step}"))?;
         let work = async {
             let decided = self
                 .decide_anew(case, arbiter, seed, step, question)
@@ -260,7 +260,7 @@ impl Engine {
         name: &str,
         prompt: String,
     ) -> Result<Result<tribunal_agents::Reply, String>, CaseError> {
-        let step = step_key(name)?;
+        let step = StepKey::new(name)?;
         let seat = match self.seat(agent) {
             Ok(seat) => seat,
             Err(error) => return Ok(Err(error.to_string())),
@@ -314,8 +314,4 @@ const NOBODY: &str = "no rule fits and no arbiter is configured";
 #[derive(Debug, Serialize, Deserialize)]
 struct Answered {
     run: RunId,
-}
-
-pub(crate) fn step_key(text: &str) -> Result<StepKey, CaseError> {
-    StepKey::new(text).map_err(|error| CaseError::Request(error.to_string()))
 }

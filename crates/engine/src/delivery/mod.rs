@@ -12,8 +12,8 @@ use tribunal_core::event::EventKind;
 use tribunal_core::ids::EffectKey;
 
 use crate::Engine;
-use crate::case::{Case, CaseError};
-use crate::change::{ChangeError, Repository};
+use crate::case::{Case, CaseError, blocking};
+use crate::change::Repository;
 use crate::config::{GitSettings, PushChoice, Settings};
 use crate::worktree;
 use git::{Approved, Integrated};
@@ -46,7 +46,7 @@ impl Delivery<'_> {
     /// Puts approved work on the branch that collects it.
     pub(crate) async fn integrate(self, approved: &Approved) -> Result<Integrated, CaseError> {
         let (branch, commit) = (&approved.branch, &approved.commit);
-        let key = effect_key(format!("integrate {commit} into {branch}"))?;
+        let key = EffectKey::new(format!("integrate {commit} into {branch}"))?;
         let conflict = Mutex::new(None);
         let probe = || async {
             let (repo, approved) = (self.repo.clone(), approved.clone());
@@ -76,7 +76,7 @@ impl Delivery<'_> {
 
     /// Keeps work on a branch of its own.
     pub(crate) async fn keep(self, branch: &str, commit: &str) -> Result<(), CaseError> {
-        let key = effect_key(format!("keep {commit} as {branch}"))?;
+        let key = EffectKey::new(format!("keep {commit} as {branch}"))?;
         let probe = || async {
             let (repo, branch) = (self.repo.clone(), branch.to_owned());
             let there = blocking(move || worktree::branch_commit(&repo, &branch)).await?;
@@ -105,7 +105,7 @@ impl Delivery<'_> {
         let Some(remote) = self.remote().await? else {
             return Ok(None);
         };
-        let key = effect_key(format!("push {commit} to {} {branch}", remote.name))?;
+        let key = EffectKey::new(format!("push {commit} to {} {branch}", remote.name))?;
         let problem = Mutex::new(String::new());
         let probe = || async {
             let there = git::is_pushed(self.repo, &remote, branch, commit).await;
@@ -167,18 +167,4 @@ fn left_undone() -> CaseError {
         why: Pause::Turn,
         until: None,
     }
-}
-
-/// Returns the key of an effect.
-pub(crate) fn effect_key(text: String) -> Result<EffectKey, CaseError> {
-    EffectKey::new(text).map_err(|error| CaseError::Request(error.to_string()))
-}
-
-/// Does work of git where it holds up nobody.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
-) -> Result<T, CaseError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    let done = done.map_err(|error| CaseError::Request(format!("git work failed: {error}")))?;
-    Ok(done?)
 }

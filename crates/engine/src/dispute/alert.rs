@@ -102,8 +102,7 @@ impl Engine {
         let days_open = dispute.days_open(now).unwrap_or(0);
         let delivery = format!("{}-stale", dispute.id);
         let message = self.message(&dispute, days_open, &delivery);
-        let key = EffectKey::new(format!("webhook {delivery}"))
-            .map_err(|error| CaseError::Request(error.to_string()))?;
+        let key = EffectKey::new(format!("webhook {delivery}"))?;
         if dispute.alerts.due(now) > 0
             && self.ledger.store().effect(case.id(), &key).await? == EffectState::Unknown
         {

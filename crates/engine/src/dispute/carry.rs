@@ -2,13 +2,12 @@
 
 use tribunal_core::dispute::{Dispute, Effect};
 use tribunal_core::event::{DisputeEvent, EventKind};
-use tribunal_core::ids::CaseId;
+use tribunal_core::ids::{CaseId, EffectKey};
 use tribunal_store::{EffectState, StoreError};
 
 use super::task::Cause;
 use crate::Engine;
 use crate::case::{Case, CaseError};
-use crate::delivery::effect_key;
 
 /// Events are read in pages of this size.
 const PAGE: u32 = 1_000;
@@ -65,7 +64,7 @@ impl Engine {
                 // Stored together with the event.
                 Effect::TrackFinding(_) => {}
                 Effect::RenderFile => {
-                    let key = effect_key(format!("render dispute.md after event {seq}"))?;
+                    let key = EffectKey::new(format!("render dispute.md after event {seq}"))?;
                     // What was announced is done; otherwise the last one is enough for all.
                     let store = self.ledger.store();
                     if last_render == Some(*seq)
@@ -75,7 +74,7 @@ impl Engine {
                     }
                 }
                 Effect::MarkTask { task, change } => {
-                    let key = effect_key(format!("mark task {task} after event {seq}"))?;
+                    let key = EffectKey::new(format!("mark task {task} after event {seq}"))?;
                     let seq = *seq;
                     let cause = Cause { dispute, seq, held };
                     self.mark_task(case, &key, &cause, task, change).await?;

@@ -140,8 +140,7 @@ impl Engine {
 
     /// Returns random text that no party has seen, the same for whoever resumes the sitting.
     async fn seed(&self, case: &Case, round: &str) -> Result<String, CaseError> {
-        let key = StepKey::new(format!("{round} seed"))
-            .map_err(|error| CaseError::Request(error.to_string()))?;
+        let key = StepKey::new(format!("{round} seed"))?;
         let draw = async {
             let bits = [crate::random_bits(), crate::random_bits()];
             Ok(Some(format!("{:016x}{:016x}", bits[0], bits[1])))

@@ -12,10 +12,9 @@ use tribunal_core::finding::Finding;
 use tribunal_core::ids::StepKey;
 
 use super::ReviewRequest;
-use super::blocking;
 use crate::Engine;
 use crate::advisories::{self, InUse};
-use crate::case::{Case, CaseError, Then};
+use crate::case::{Case, CaseError, Then, blocking};
 use crate::change::{self, Repository};
 use crate::config::{AdvisorySettings, AdvisorySource};
 
@@ -82,8 +81,7 @@ impl Engine {
         // Other findings are another question.
         let asked = format!("{security:?}");
         let digest = blake3::hash(asked.as_bytes()).to_hex();
-        let key = StepKey::new(format!("{STEP} {}", &digest.as_str()[..12]))
-            .map_err(|error| CaseError::Request(error.to_string()))?;
+        let key = StepKey::new(format!("{STEP} {}", &digest.as_str()[..12]))?;
         let mut failure = String::new();
         let work = async {
             match self.look_up(repository, request, shelf, security).await? {

@@ -63,7 +63,7 @@ impl Asking<'_> {
         key: &str,
         prompt: String,
     ) -> Result<Result<Reply, Unanswered>, CaseError> {
-        let step = StepKey::new(key).map_err(|error| CaseError::Request(error.to_string()))?;
+        let step = StepKey::new(key)?;
         let question = Question {
             agent: agent.clone(),
             role,

@@ -32,8 +32,8 @@ use tribunal_core::scale::Severity;
 use tribunal_store::{CaseRecord, StoreError};
 
 use crate::Engine;
-use crate::case::{Case, CaseError};
-use crate::change::{self, Change, ChangeError, ChangeLimits, ChangeRequest, Pinned, Repository};
+use crate::case::{Case, CaseError, blocking};
+use crate::change::{self, Change, ChangeLimits, ChangeRequest, Pinned, Repository};
 use crate::config::{Rounds, Settings};
 use crate::export::Exported;
 use crate::worktree::remove_tree;
@@ -359,15 +359,6 @@ fn limits(settings: &Settings) -> ChangeLimits {
 async fn read_change(repository: &Repository, pinned: &Pinned) -> Result<Change, CaseError> {
     let (repository, pinned) = (repository.clone(), pinned.clone());
     blocking(move || change::read(&repository, &pinned)).await
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
-) -> Result<T, CaseError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    let done =
-        done.map_err(|error| CaseError::Request(format!("reading the change failed: {error}")))?;
-    Ok(done?)
 }
 
 fn policy_of(request: &ReviewRequest) -> Result<Policy, CaseError> {

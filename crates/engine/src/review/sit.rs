@@ -10,9 +10,9 @@ use tribunal_core::review::report::ReviewerState;
 
 use super::ask::Asking;
 use super::hear::{self, AgentMember, Heard, Hearing};
-use super::{Member, ReviewRequest, blocking, builtin, material};
+use super::{Member, ReviewRequest, builtin, material};
 use crate::Engine;
-use crate::case::{Case, CaseError};
+use crate::case::{Case, CaseError, blocking};
 use crate::change::{self, Change, Repository};
 
 impl Engine {

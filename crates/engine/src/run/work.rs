@@ -8,7 +8,7 @@ use tribunal_core::arbiter::{
 };
 use tribunal_core::case::Pause;
 use tribunal_core::event::{EventKind, WorkEvent};
-use tribunal_core::ids::AgentName;
+use tribunal_core::ids::{AgentName, StepKey};
 use tribunal_core::prompt::{ask_again, plan_question, work_question};
 use tribunal_core::reply::{WorkReport, read_signed_plan, read_signed_work};
 use tribunal_core::task::Task;
@@ -19,12 +19,11 @@ use super::brief;
 use super::progress::Progress;
 use super::visit::{Stage, Visit, kept};
 use crate::Engine;
-use crate::arbiter::{Decided, step_key};
+use crate::arbiter::Decided;
 use crate::call;
-use crate::case::{CaseError, Then};
+use crate::case::{CaseError, Then, blocking};
 use crate::change::{AgentFiles, tree_of};
 use crate::config::{PlanChoice, Roster, Settings};
-use crate::delivery::blocking;
 use crate::task::all_events;
 use crate::worktree::{Signature, Worktree};
 
@@ -268,7 +267,7 @@ impl Visit<'_> {
                 access: Access::ReadOnly,
                 directory: worktree.path(),
             };
-            let step = step_key(&name)?;
+            let step = StepKey::new(name)?;
             let answer = match self.engine.put(self.case, &step, &question).await? {
                 Ok(answer) => answer,
                 Err(error) => return self.failed(progress, mode, error).await,
@@ -317,7 +316,7 @@ impl Visit<'_> {
             access: Access::Write,
             directory: worktree.path(),
         };
-        let step = step_key(&name)?;
+        let step = StepKey::new(name)?;
         let mut failure = None;
         let work = async {
             let answer = match self.engine.put(self.case, &step, &question).await? {
@@ -450,7 +449,7 @@ impl Engine {
         let decided = last.map(|last| format!("arbiter evaluate {}", last.iteration));
         let evaluated = match decided {
             Some(step) => {
-                let step = step_key(&step)?;
+                let step = StepKey::new(step)?;
                 self.ledger.store().step(&task.id, &step).await?.is_some()
             }
             None => true,

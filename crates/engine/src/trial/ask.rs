@@ -71,7 +71,7 @@ impl Hall<'_> {
         &self,
         ask: Ask<'_>,
     ) -> Result<Result<(Reply, Cost), Unheard>, CaseError> {
-        let step = StepKey::new(ask.key).map_err(|error| CaseError::Request(error.to_string()))?;
+        let step = StepKey::new(ask.key)?;
         let question = Question {
             agent: ask.agent.clone(),
             role: ask.role,

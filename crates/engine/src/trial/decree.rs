@@ -9,10 +9,9 @@ use tribunal_core::trial::report::TrialReport;
 use tribunal_core::trial::{Decree, Next, Trial, Work};
 use tribunal_store::CaseRecord;
 
-use super::work::blocking;
 use super::{CastWish, TrialWish, Tried, follow, merge, read_request, told};
 use crate::Engine;
-use crate::case::{Case, CaseError};
+use crate::case::{Case, CaseError, blocking};
 use crate::config::Settings;
 
 /// What the user wants to be done.
@@ -131,8 +130,7 @@ impl Engine {
     async fn merge(&self, case: &Case, record: &CaseRecord, work: &Work) -> Result<(), CaseError> {
         let request = read_request(record.request.clone())?;
         let repository = self.repository_of(&request)?;
-        let key = EffectKey::new(format!("merge {}", work.commit))
-            .map_err(|error| CaseError::Request(error.to_string()))?;
+        let key = EffectKey::new(format!("merge {}", work.commit))?;
         // Asked before anything is announced, so that a refusal leaves no intent behind.
         let (repo, commit) = (repository.clone(), work.commit.clone());
         blocking(move || merge::check(&repo, &commit)).await?;

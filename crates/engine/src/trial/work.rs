@@ -12,8 +12,8 @@ use tribunal_store::crashpoint;
 use super::ask::{Ask, Unheard};
 use super::{Hall, TrialRequest};
 use crate::Engine;
-use crate::case::{CaseError, Then};
-use crate::change::{AgentFiles, ChangeError, Repository};
+use crate::case::{CaseError, Then, blocking};
+use crate::change::{AgentFiles, Repository};
 use crate::worktree::{Collected, Signature, Worktree, branch_commit, patch, publish};
 
 /// What is stored once an answer was collected: nothing of it is made twice.
@@ -48,8 +48,7 @@ impl Hall<'_> {
         &self,
         contestant: &Contestant,
     ) -> Result<Result<(Output, Cost), Unheard>, CaseError> {
-        let step = StepKey::new(format!("hand in {}", contestant.id))
-            .map_err(|error| CaseError::Request(error.to_string()))?;
+        let step = StepKey::new(format!("hand in {}", contestant.id))?;
         let repository = self.engine.repository_of(self.request)?;
         let mut unheard = None;
         let working = async {
@@ -187,8 +186,7 @@ impl Hall<'_> {
         let Some(tests) = &self.engine.tests else {
             return Ok(None);
         };
-        let step = StepKey::new(format!("test {}", contestant.id))
-            .map_err(|error| CaseError::Request(error.to_string()))?;
+        let step = StepKey::new(format!("test {}", contestant.id))?;
         let testing = async {
             let worktree = self.worktree(repository, contestant).await?;
             let files = format!("{}.tests", contestant.id);
@@ -207,8 +205,7 @@ impl Hall<'_> {
         commit: &str,
         branch: &str,
     ) -> Result<(), CaseError> {
-        let key = EffectKey::new(format!("branch {branch} {commit}"))
-            .map_err(|error| CaseError::Request(error.to_string()))?;
+        let key = EffectKey::new(format!("branch {branch} {commit}"))?;
         let probe = || async {
             let (repo, name) = (repository.clone(), branch.to_owned());
             let found = blocking(move || branch_commit(&repo, &name)).await?;
@@ -222,12 +219,4 @@ impl Hall<'_> {
         self.case.effect(&key, &what, probe, act).await?;
         Ok(())
     }
-}
-
-pub(super) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
-) -> Result<T, CaseError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    let done = done.map_err(|error| CaseError::Request(format!("git failed: {error}")))?;
-    Ok(done?)
 }

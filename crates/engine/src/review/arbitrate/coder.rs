@@ -15,10 +15,10 @@ use tribunal_core::review::docket::Docket;
 use tribunal_core::review::response::Response;
 
 use super::super::excerpt::Excerpts;
-use super::super::{blocking, count, nonce};
+use super::super::{count, nonce};
 use super::{Bench, CoderSeat};
 use crate::call::Question;
-use crate::case::{CaseError, Then};
+use crate::case::{CaseError, Then, blocking};
 use crate::change::AgentFiles;
 use crate::files::hash_of;
 use crate::worktree::{Collected, Signature, TouchedFile, Worktree, remove_tree};
@@ -167,7 +167,7 @@ impl Bench<'_> {
         prompt: String,
         start: &str,
     ) -> Result<Result<Stint, String>, CaseError> {
-        let step = StepKey::new(key).map_err(|error| CaseError::Request(error.to_string()))?;
+        let step = StepKey::new(key)?;
         let (engine, case) = (self.engine(), self.asking.case);
         let place = engine.dir.worktrees(case.id()).join(key.replace(' ', "-"));
         let recorded: Option<Stint> = self

@@ -74,7 +74,7 @@ impl Bench<'_> {
         commit: &str,
     ) -> Result<DisputeSummary, CaseError> {
         let key = step_key(item, origin);
-        let step = StepKey::new(&key).map_err(|error| CaseError::Request(error.to_string()))?;
+        let step = StepKey::new(&key)?;
         let mut waiting = None;
         let work = async {
             let summary = match self.open(item, origin, coder, commit).await? {

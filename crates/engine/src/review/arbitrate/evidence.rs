@@ -3,9 +3,8 @@
 use tribunal_core::dispute::{Evidence, EvidenceCheck, EvidenceKind};
 use tribunal_core::review::evidence::compact;
 
-use super::super::blocking;
 use super::Bench;
-use crate::case::CaseError;
+use crate::case::{CaseError, blocking};
 use crate::worktree::file_at;
 
 /// A quoted line may be so many lines away from the one that is named.

@@ -26,9 +26,9 @@ use tribunal_core::review::response::Answer;
 use tribunal_core::time::Timestamp;
 
 use super::ask::Asking;
-use super::{ReviewRequest, blocking, count, read_change, report};
+use super::{ReviewRequest, count, read_change, report};
 use crate::Engine;
-use crate::case::CaseError;
+use crate::case::{CaseError, blocking};
 use crate::change::{Change, Pinned, Repository};
 use crate::config::{AgentSettings, Roster, Settings};
 use crate::worktree::{self, Signature};

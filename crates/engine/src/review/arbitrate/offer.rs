@@ -7,9 +7,8 @@ use tribunal_core::event::ArbitrationEvent;
 use tribunal_core::ids::EffectKey;
 use tribunal_core::review::arbitration::Offer;
 
-use super::super::blocking;
 use super::Bench;
-use crate::case::CaseError;
+use crate::case::{CaseError, blocking};
 use crate::change::{ChangeError, Repository};
 use crate::files::{hash_of, write_shared};
 use crate::worktree::{apply, branch_commit, in_the_way, is_applied, patch, publish, touched};
@@ -90,7 +89,7 @@ impl Bench<'_> {
         };
         let act = || self.on_repository(commit, &branch, publish);
         let what = format!("make the branch {branch}");
-        let key = effect_key(&format!("branch {branch} {commit}"))?;
+        let key = EffectKey::new(format!("branch {branch} {commit}"))?;
         self.asking.case.effect(&key, &what, probe, act).await?;
         Ok(Offer::Branch {
             branch: branch.clone(),
@@ -115,7 +114,7 @@ impl Bench<'_> {
             let doing = format!("write {shown}");
             write_shared(&file, &bytes).map_err(CaseError::file(doing))
         };
-        let key = effect_key(&format!("patch {hash}"))?;
+        let key = EffectKey::new(format!("patch {hash}"))?;
         let what = format!("write the patch {shown}");
         self.asking.case.effect(&key, &what, probe, act).await?;
         Ok(Offer::Patch { file: shown })
@@ -146,7 +145,7 @@ impl Bench<'_> {
             Ok(done.then(|| commit.to_owned()))
         };
         let act = || self.on_repository(start, commit, apply);
-        let key = effect_key(&format!("apply {commit}"))?;
+        let key = EffectKey::new(format!("apply {commit}"))?;
         let what = "bring the files of the working tree to the coder's state";
         self.asking.case.effect(&key, what, probe, act).await?;
         Ok(Offer::Applied { files })
@@ -163,8 +162,4 @@ impl Bench<'_> {
         let (one, other) = (one.to_owned(), other.to_owned());
         blocking(move || work(&repository, &one, &other)).await
     }
-}
-
-fn effect_key(text: &str) -> Result<EffectKey, CaseError> {
-    EffectKey::new(text).map_err(|error| CaseError::Request(error.to_string()))
 }
