@@ -6,7 +6,6 @@
 //! and the reference are made from their doc comments, and `defaults.yml` is checked against them.
 
 mod agent;
-mod arbitration;
 mod check;
 mod command;
 mod de;
@@ -20,6 +19,7 @@ mod layers;
 mod node;
 mod problem;
 mod read;
+mod review;
 mod roster;
 mod schema;
 mod settings;
@@ -37,19 +37,20 @@ use std::path::{Path, PathBuf};
 pub use agent::{
     AgentBudget, AgentLimits, AgentSettings, LoginChoice, PriceSettings, Provider, Reach,
 };
-
-pub use arbitration::ArbitrationSettings;
 pub use command::CommandLine;
 pub use disputes::{DisputeSettings, OnMajor, PrecedentSettings, StaleAlert};
 pub use edit::{Change, Editor, Target};
 pub use error::{ConfigError, Layer, Origin, Untrusted};
 pub use key::Key;
+pub use review::{
+    ArbitrationSettings, Builtin, EscalateTo, IssueSettings, JudgeSettings, OnDispute,
+    OpinionSettings, PolicyName, ReviewSettings, Rounds,
+};
 pub use roster::{Roster, SCRIPTED};
 pub use schema::{reference, schema};
 pub use settings::{
-    AdvisorySettings, AdvisorySource, ArbiterSettings, BudgetSettings, Builtin, EscalateTo,
-    IssueSettings, JudgeSettings, LedgerSettings, LimitSettings, OnDispute, OpinionSettings,
-    PolicyName, ProviderSettings, RetrySettings, ReviewSettings, Rounds, Settings, Synchronous,
+    AdvisorySettings, AdvisorySource, ArbiterSettings, BudgetSettings, LedgerSettings,
+    LimitSettings, ProviderSettings, RetrySettings, Settings, Synchronous,
 };
 pub use show::Shown;
 pub use spec::{SpecContext, SpecError};
