@@ -8,6 +8,10 @@
 //! No finding is compared with more than a few dozen others, so the work grows with their number
 //! and not with its square, whatever they say.
 
+mod forest;
+mod postings;
+mod rarity;
+
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -15,15 +19,17 @@ use super::normalize::Claim;
 use super::policy::Matching;
 use super::terms::{Term, terms};
 use crate::finding::{Finding, Grounding, Source};
+use forest::Forest;
+use postings::Postings;
+use rarity::rarity;
+
+pub(super) use rarity::log2_thousandths;
 
 /// The score of two claims that cannot be the same.
 const APART: i32 = -100_000;
 
 /// At most so many members of a group are compared with another one.
 const SAMPLE: usize = 8;
-
-/// With so many others a finding is compared, those that share its rarest terms first.
-const CANDIDATES: usize = 64;
 
 /// So many of those that are alike enough are remembered, the most alike first.
 const NEIGHBOURS: usize = 8;
@@ -305,78 +311,6 @@ impl<'a> Wording<'a> {
     }
 }
 
-/// Which claims share which terms.
-struct Postings {
-    /// Claims by term; after the terms stands the whole text, as if it were one.
-    claims: Vec<(u64, u32)>,
-    /// For each claim and rare term, the number of its claims and where they start, the rarest
-    /// first.
-    rare: Vec<(u32, u32, u32)>,
-    /// Where in `rare` the terms of each claim start.
-    starts: Vec<usize>,
-    /// For each claim the next one with the very same text, where there are many of them.
-    next: Vec<u32>,
-}
-
-impl Postings {
-    fn of(terms: &[Vec<(u64, i64)>], most_common: u32) -> Self {
-        let mut claims: Vec<(u64, u32)> = Vec::new();
-        let mut whole: Vec<(u64, u32)> = Vec::with_capacity(terms.len());
-        for (index, terms) in (0..).zip(terms) {
-            claims.extend(terms.iter().map(|&(hash, _)| (hash, index)));
-            let text = terms
-                .iter()
-                .fold(0, |sum: u64, (hash, _)| sum.rotate_left(5) ^ hash);
-            whole.push((text, index));
-        }
-        claims.sort_unstable();
-        whole.sort_unstable();
-        let mut postings = Self {
-            claims,
-            rare: Vec::new(),
-            starts: Vec::with_capacity(terms.len() + 1),
-            next: vec![u32::MAX; terms.len()],
-        };
-        let most = usize::try_from(most_common).unwrap_or(usize::MAX);
-        let mut start = 0;
-        for same in postings.claims.chunk_by(|a, b| a.0 == b.0) {
-            // A common term tells nothing, and one of a single claim nothing about others.
-            if (2..=most).contains(&same.len()) {
-                let (from, length) = (start as u32, same.len() as u32);
-                let rare = same.iter().map(|&(_, index)| (index, length, from));
-                postings.rare.extend(rare);
-            }
-            start += same.len();
-        }
-        postings.rare.sort_unstable();
-        for index in 0..=terms.len() {
-            let before = |entry: &(u32, u32, u32)| (entry.0 as usize) < index;
-            postings.starts.push(postings.rare.partition_point(before));
-        }
-        for same in whole.chunk_by(|a, b| a.0 == b.0) {
-            for pair in same.windows(2) {
-                postings.next[pair[0].1 as usize] = pair[1].1;
-            }
-        }
-        postings
-    }
-
-    /// Adds those that share the rarest terms with a claim, and the next one of the same text.
-    fn sharing_terms(&self, index: u32, others: &mut Vec<u32>) {
-        let next = self.next[index as usize];
-        others.extend((next != u32::MAX).then_some(next));
-        let (start, end) = (self.starts[index as usize], self.starts[index as usize + 1]);
-        for &(_, length, from) in &self.rare[start..end] {
-            if others.len() >= CANDIDATES {
-                break;
-            }
-            let all = &self.claims[from as usize..(from + length) as usize];
-            let these = all.iter().map(|&(_, other)| other);
-            others.extend(these.filter(|&other| other != index));
-        }
-    }
-}
-
 /// Returns how many lines lie between two findings; 0 if they overlap.
 fn gap(one: &Finding, other: &Finding) -> Option<u32> {
     let (first, last) = one.location.lines()?;
@@ -392,84 +326,11 @@ fn terms_of(claim: &Claim<'_>, identifier: i32) -> Vec<Term> {
     terms(&text.map(String::as_str).join(" "), identifier)
 }
 
-/// Returns the weight of a term that occurs `times` in `all` findings: log2(1 + all / times), in
-/// thousandths.
-fn rarity(all: usize, times: usize) -> i64 {
-    let (all, times) = (all.max(1) as u64, times.max(1) as u64);
-    log2_of_parts(((all + times) << 16) / times)
-}
-
-/// Returns the binary logarithm of a number, in thousandths; that of 0 counts as that of 1.
-pub(super) fn log2_thousandths(number: usize) -> i64 {
-    log2_of_parts((number.max(1) as u64) << 16)
-}
-
-/// Returns the binary logarithm of a number given in 1/65536 parts, bit by bit.
-fn log2_of_parts(parts: u64) -> i64 {
-    let whole = parts.max(1).ilog2();
-    let mut fraction = parts << (63 - whole) >> 32;
-    let mut log = i64::from(whole) * 1000 - 16_000;
-    let mut bit = 500;
-    while bit > 0 {
-        fraction = (fraction * fraction) >> 31;
-        if fraction >= 1 << 32 {
-            fraction >>= 1;
-            log += bit;
-        }
-        bit /= 2;
-    }
-    log
-}
-
-/// Which claims are joined already.
-struct Forest {
-    parents: Vec<u32>,
-    members: Vec<Vec<u32>>,
-}
-
-impl Forest {
-    fn new(size: usize) -> Self {
-        let all = 0..u32::try_from(size).unwrap_or(u32::MAX);
-        Self {
-            parents: all.clone().collect(),
-            members: all.map(|index| vec![index]).collect(),
-        }
-    }
-
-    fn root(&mut self, mut index: u32) -> u32 {
-        while self.parents[index as usize] != index {
-            let parent = self.parents[index as usize];
-            self.parents[index as usize] = self.parents[parent as usize];
-            index = parent;
-        }
-        index
-    }
-
-    /// Joins two roots; the larger one takes the members of the smaller one.
-    fn join(&mut self, a: u32, b: u32) {
-        let larger = self.members[a as usize].len() >= self.members[b as usize].len();
-        let (keep, gone) = if larger { (a, b) } else { (b, a) };
-        let moved = std::mem::take(&mut self.members[gone as usize]);
-        self.members[keep as usize].extend(moved);
-        self.parents[gone as usize] = keep;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{Input, Policy, normalize};
     use super::*;
     use crate::finding::{Category, Location};
-
-    #[test]
-    fn rarity_is_a_logarithm() {
-        for (all, times, expected) in [(1, 1, 1000), (3, 1, 2000), (7, 1, 3000), (10, 10, 1000)] {
-            let given = rarity(all, times);
-            assert!((given - expected).abs() <= 4, "{all}/{times}: {given}");
-        }
-        assert!((rarity(10, 4) - 1807).abs() <= 4, "{}", rarity(10, 4));
-        assert!(rarity(1_000_000, 1) > rarity(1_000_000, 2));
-    }
 
     /// Returns how often claims are compared to group these findings.
     fn comparisons(findings: Vec<Finding>) -> u64 {
