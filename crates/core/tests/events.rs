@@ -1,298 +1,44 @@
 //! The JSON form of every event. It is part of the product: changing it is a deliberate act.
 
+#[path = "events/arbitrations.rs"]
+mod arbitrations;
+#[path = "events/cases.rs"]
+mod cases;
 #[path = "events/disputes.rs"]
 mod disputes;
+#[path = "events/tasks.rs"]
+mod tasks;
+#[path = "events/trials.rs"]
+mod trials;
+#[path = "events/work.rs"]
+mod work;
 
-use serde_json::json;
-use tribunal_core::agent::{Access, ErrorClass, Role};
-use tribunal_core::case::{CaseKind, Outcome, Pause};
-use tribunal_core::event::{DisputeEvent, Event, EventKind, RunResult};
-use tribunal_core::finding::{Category, Location};
-use tribunal_core::ids::{AgentName, CaseId, EffectKey, RunId, StepKey};
-use tribunal_core::money::{Cost, MicroUsd, Usage};
-use tribunal_core::reply::Side;
-use tribunal_core::review::gate::Gate;
-use tribunal_core::review::history::TrackedFinding;
-use tribunal_core::review::report::Standing;
-use tribunal_core::scale::Severity;
+use std::collections::BTreeSet;
+
+use schemars::{JsonSchema, schema_for};
+use serde_json::{Value, json};
+use tribunal_core::event::{
+    ArbitrationEvent, DisputeEvent, Event, EventKind, TaskEvent, TrialEvent, WorkEvent,
+};
+use tribunal_core::ids::CaseId;
 use tribunal_core::time::Timestamp;
 
 /// One of each kind, with the JSON that it must have.
-fn examples() -> Vec<(EventKind, serde_json::Value)> {
-    let run = RunId::from_bits(0xab);
-    let step = StepKey::new("ask a").expect("a step key");
-    let effect = EffectKey::new("write a.md").expect("an effect key");
-    let usage = Usage {
-        input: 1,
-        cache_read: 2,
-        cache_write: 3,
-        output: 4,
-    };
-    let usage_json = json!({"input": 1, "cache_read": 2, "cache_write": 3, "output": 4});
-    let id = "r-00000000000000ab";
-    let mut examples = vec![
-        (
-            EventKind::CaseOpened {
-                kind: CaseKind::Ask,
-                title: "ann: hi".into(),
-                request: json!({"a": 1}),
-            },
-            json!({"type": "case_opened", "kind": "ask", "title": "ann: hi", "request": {"a": 1}}),
-        ),
-        (
-            EventKind::CaseResumed {
-                holder: "host:1".into(),
-                generation: 2,
-            },
-            json!({"type": "case_resumed", "holder": "host:1", "generation": 2}),
-        ),
-        (
-            EventKind::CaseParked {
-                why: Pause::Provider {
-                    provider: "claude".into(),
-                    class: ErrorClass::RateLimited,
-                },
-                until: Some(Timestamp(5)),
-            },
-            json!({"type": "case_parked", "until": 5,
-                "why": {"reason": "provider", "provider": "claude", "class": "rate_limited"}}),
-        ),
-        (
-            EventKind::CaseParked {
-                why: Pause::Budget {
-                    cap: "day".into(),
-                    detail: "$1.00 of $1.00 spent".into(),
-                },
-                until: None,
-            },
-            json!({"type": "case_parked", "until": null,
-                "why": {"reason": "budget", "cap": "day", "detail": "$1.00 of $1.00 spent"}}),
-        ),
-        (
-            EventKind::CaseClosed {
-                outcome: Outcome::Completed,
-            },
-            json!({"type": "case_closed", "outcome": "completed"}),
-        ),
-        (
-            EventKind::CaseClosed {
-                outcome: Outcome::Inconclusive {
-                    class: Some(ErrorClass::Empty),
-                    cause: "no text".into(),
-                },
-            },
-            json!({"type": "case_closed", "outcome": "inconclusive", "class": "empty", "cause": "no text"}),
-        ),
-        (
-            EventKind::StepStarted { step: step.clone() },
-            json!({"type": "step_started", "step": "ask a"}),
-        ),
-        (
-            EventKind::StepFinished {
-                step: step.clone(),
-                output: json!({"run": id}),
-            },
-            json!({"type": "step_finished", "step": "ask a", "output": {"run": id}}),
-        ),
-        (
-            EventKind::RunStarted {
-                run: run.clone(),
-                step,
-                agent: AgentName::new("ann").expect("a name"),
-                role: Role::Reviewer,
-                provider: "claude".into(),
-                model: None,
-                family: "anthropic".into(),
-                access: Access::ReadOnly,
-                attempt: 1,
-                prompt_hash: "00".into(),
-            },
-            json!({"type": "run_started", "run": id, "step": "ask a", "agent": "ann", "role": "reviewer",
-                "provider": "claude", "model": null, "family": "anthropic", "access": "read_only",
-                "attempt": 1, "prompt_hash": "00"}),
-        ),
-        (
-            EventKind::RunProgressed {
-                run: run.clone(),
-                activity: "writing".into(),
-                chars: 7,
-                usage,
-            },
-            json!({"type": "run_progressed", "run": id, "activity": "writing", "chars": 7, "usage": usage_json}),
-        ),
-        (
-            EventKind::RunFinished {
-                run: run.clone(),
-                result: RunResult::Answered {
-                    reply_hash: "11".into(),
-                    reply_chars: 9,
-                },
-                usage,
-                cost: Cost::Known(MicroUsd(7_060)),
-                elapsed_ms: 12,
-                session: Some("s".into()),
-                answered_by: Some("m".into()),
-                version: Some("1.0".into()),
-            },
-            json!({"type": "run_finished", "run": id, "result": "answered", "reply_hash": "11", "reply_chars": 9,
-                "usage": usage_json, "cost": {"known": 7060}, "elapsed_ms": 12, "session": "s",
-                "answered_by": "m", "version": "1.0"}),
-        ),
-        (
-            EventKind::RunFinished {
-                run: run.clone(),
-                result: RunResult::Failed {
-                    class: ErrorClass::Hung,
-                    message: "silence".into(),
-                },
-                usage: Usage::default(),
-                cost: Cost::Unknown,
-                elapsed_ms: 0,
-                session: None,
-                answered_by: None,
-                version: None,
-            },
-            json!({"type": "run_finished", "run": id, "result": "failed", "class": "hung", "message": "silence",
-                "usage": {"input": 0, "cache_read": 0, "cache_write": 0, "output": 0}, "cost": "unknown",
-                "elapsed_ms": 0, "session": null, "answered_by": null, "version": null}),
-        ),
-        (
-            EventKind::RunRetried {
-                run,
-                class: ErrorClass::Network,
-                wait_ms: 1000,
-            },
-            json!({"type": "run_retried", "run": id, "class": "network", "wait_ms": 1000}),
-        ),
-        (
-            EventKind::ProviderParked {
-                provider: "codex".into(),
-                model: Some("gpt-5.5".into()),
-                class: ErrorClass::Credit,
-                until: None,
-            },
-            json!({"type": "provider_parked", "provider": "codex", "model": "gpt-5.5", "class": "credit", "until": null}),
-        ),
-        (
-            EventKind::ProviderFreed {
-                provider: "codex".into(),
-                model: None,
-            },
-            json!({"type": "provider_freed", "provider": "codex", "model": null}),
-        ),
-        (
-            EventKind::EffectIntended {
-                effect: effect.clone(),
-                what: "write /a.md".into(),
-            },
-            json!({"type": "effect_intended", "effect": "write a.md", "what": "write /a.md"}),
-        ),
-        (
-            EventKind::EffectDone {
-                effect,
-                evidence: "22".into(),
-            },
-            json!({"type": "effect_done", "effect": "write a.md", "evidence": "22"}),
-        ),
-        (
-            EventKind::ReviewOpened {
-                change: "main..topic".into(),
-                head: Some("0a1b".into()),
-                files: 2,
-                left_out: 1,
-                reviewers: vec!["ann".into()],
-            },
-            json!({"type": "review_opened", "change": "main..topic", "head": "0a1b", "files": 2, "left_out": 1, "reviewers": ["ann"]}),
-        ),
-        (
-            EventKind::ReviewerHeard {
-                reviewer: "ann".into(),
-                part: 1,
-                parts: 2,
-                findings: 3,
-                problems: vec!["findings[0].confidence: 101 is too much".into()],
-            },
-            json!({"type": "reviewer_heard", "reviewer": "ann", "part": 1, "parts": 2, "findings": 3, "problems": ["findings[0].confidence: 101 is too much"]}),
-        ),
-        (
-            EventKind::ReviewerMissed {
-                reviewer: "bob".into(),
-                why: "no answer".into(),
-            },
-            json!({"type": "reviewer_missed", "reviewer": "bob", "why": "no answer"}),
-        ),
-        (
-            EventKind::RoundOpened {
-                round: 2,
-                findings: 3,
-                reviewers: vec!["ann".into()],
-            },
-            json!({"type": "round_opened", "round": 2, "findings": 3, "reviewers": ["ann"]}),
-        ),
-        (
-            EventKind::DebaterHeard {
-                round: 2,
-                reviewer: "ann".into(),
-                asked: 3,
-                said: [("agree".to_owned(), 2)].into(),
-                problems: vec!["responses[2].action: it is no action".into()],
-            },
-            json!({"type": "debater_heard", "round": 2, "reviewer": "ann", "asked": 3, "said": {"agree": 2}, "problems": ["responses[2].action: it is no action"]}),
-        ),
-        (
-            EventKind::DebaterMissed {
-                round: 3,
-                reviewer: "bob".into(),
-                why: "no answer".into(),
-            },
-            json!({"type": "debater_missed", "round": 3, "reviewer": "bob", "why": "no answer"}),
-        ),
-        (
-            EventKind::EvidenceWeighed {
-                judge: "jim".into(),
-                finding: "wrong".into(),
-                side: Side::For,
-                severity: Some(Severity::Low),
-            },
-            json!({"type": "evidence_weighed", "judge": "jim", "finding": "wrong", "side": "for", "severity": "low"}),
-        ),
-        (
-            EventKind::ReviewSettled {
-                accepted: 1,
-                disputed: 0,
-                rejected: 2,
-                gate: Gate::Fail { open: 1 },
-                report: "33".into(),
-            },
-            json!({"type": "review_settled", "accepted": 1, "disputed": 0, "rejected": 2, "gate": "fail", "open": 1, "report": "33"}),
-        ),
-        (
-            EventKind::FindingsTracked {
-                findings: vec![TrackedFinding {
-                    fingerprint: "ab".into(),
-                    location: Location::default(),
-                    category: Category::Bug,
-                    severity: Severity::High,
-                    title: "wrong".into(),
-                    code: "x=1".into(),
-                    standing: Standing::Open,
-                }],
-            },
-            json!({"type": "findings_tracked", "findings": [{
-                "fingerprint": "ab", "category": "bug", "severity": "high", "title": "wrong",
-                "location": {"file": "", "line": null, "end_line": null, "function": null},
-                "code": "x=1", "standing": "open",
-            }]}),
-        ),
-        (
-            EventKind::Noted {
-                text: "by the way".into(),
-            },
-            json!({"type": "noted", "text": "by the way"}),
-        ),
-    ];
-    examples.extend(disputes::examples());
-    examples
+fn examples() -> Vec<(EventKind, Value)> {
+    [
+        cases::examples(),
+        of_family(arbitrations::examples()),
+        of_family(disputes::examples()),
+        of_family(tasks::examples()),
+        of_family(trials::examples()),
+        of_family(work::examples()),
+    ]
+    .concat()
+}
+
+fn of_family(examples: Vec<(impl Into<EventKind>, Value)>) -> Vec<(EventKind, Value)> {
+    let kinds = examples.into_iter();
+    kinds.map(|(event, json)| (event.into(), json)).collect()
 }
 
 #[test]
@@ -318,54 +64,71 @@ fn every_event_has_its_json_and_is_read_back_from_it() {
 
 #[test]
 fn every_kind_of_event_has_an_example() {
-    // Naming all variants here makes the compiler ask for the example of a new one.
-    let name = |kind: &EventKind| match kind {
-        // A family of events has its examples in a file of its own.
-        EventKind::Arbitration(_)
-        | EventKind::Task(_)
-        | EventKind::Trial(_)
-        | EventKind::Work(_) => {
-            unreachable!("there is none among these examples")
-        }
-        EventKind::CaseOpened { .. } => 0,
-        EventKind::CaseResumed { .. } => 1,
-        EventKind::CaseParked { .. } => 2,
-        EventKind::CaseClosed { .. } => 3,
-        EventKind::StepStarted { .. } => 4,
-        EventKind::StepFinished { .. } => 5,
-        EventKind::RunStarted { .. } => 6,
-        EventKind::RunProgressed { .. } => 7,
-        EventKind::RunFinished { .. } => 8,
-        EventKind::RunRetried { .. } => 9,
-        EventKind::ProviderParked { .. } => 10,
-        EventKind::ProviderFreed { .. } => 11,
-        EventKind::EffectIntended { .. } => 12,
-        EventKind::EffectDone { .. } => 13,
-        EventKind::ReviewOpened { .. } => 14,
-        EventKind::ReviewerHeard { .. } => 15,
-        EventKind::ReviewerMissed { .. } => 16,
-        EventKind::ReviewSettled { .. } => 17,
-        EventKind::FindingsTracked { .. } => 18,
-        EventKind::Noted { .. } => 19,
-        EventKind::RoundOpened { .. } => 20,
-        EventKind::DebaterHeard { .. } => 21,
-        EventKind::DebaterMissed { .. } => 22,
-        EventKind::EvidenceWeighed { .. } => 23,
-        EventKind::Dispute(event) => match event {
-            DisputeEvent::DisputeOpened { .. } => 24,
-            DisputeEvent::PositionStated { .. } => 25,
-            DisputeEvent::RecourseChosen { .. } => 26,
-            DisputeEvent::JudgeHeard { .. } => 27,
-            DisputeEvent::DisputeEscalated { .. } => 28,
-            DisputeEvent::DisputeRuled { .. } => 29,
-            DisputeEvent::AlertAttempted { .. } => 30,
-            DisputeEvent::PrecedentDropped { .. } => 31,
-        },
-    };
-    let shown: std::collections::BTreeSet<_> =
-        examples().iter().map(|(kind, _)| name(kind)).collect();
-    assert_eq!(
-        shown.into_iter().collect::<Vec<_>>(),
-        (0..32).collect::<Vec<_>>()
-    );
+    let shown: BTreeSet<String> = examples()
+        .iter()
+        .filter_map(|(_, json)| json["type"].as_str().map(str::to_owned))
+        .collect();
+    assert_eq!(shown, words_of::<EventKind>().into_iter().collect());
+}
+
+#[test]
+fn every_family_knows_its_words() {
+    assert_eq!(words_of::<ArbitrationEvent>(), ArbitrationEvent::TYPES);
+    assert_eq!(words_of::<DisputeEvent>(), DisputeEvent::TYPES);
+    assert_eq!(words_of::<TaskEvent>(), TaskEvent::TYPES);
+    assert_eq!(words_of::<TrialEvent>(), TrialEvent::TYPES);
+    assert_eq!(words_of::<WorkEvent>(), WorkEvent::TYPES);
+}
+
+#[test]
+fn no_word_belongs_to_two_kinds_of_events() {
+    let mut words = words_of::<EventKind>();
+    let all = words.len();
+    words.sort_unstable();
+    words.dedup();
+    assert_eq!(words.len(), all);
+}
+
+#[test]
+fn an_event_that_cannot_be_read_is_named_by_its_family() {
+    for (body, why) in [
+        (r#"{"type": "task_eaten"}"#, "unknown variant `task_eaten`"),
+        (
+            r#"{"type": "section_added", "name": "A"}"#,
+            "missing field `position`",
+        ),
+        (
+            r#"{"type": "dispute_escalated"}"#,
+            "missing field `question`",
+        ),
+        (r#"{"type": "noted"}"#, "missing field `text`"),
+        ("{}", "missing field `type`"),
+    ] {
+        let told = serde_json::from_str::<EventKind>(body).expect_err("no event");
+        let told = told.to_string();
+        assert!(told.starts_with(why), "{body}: {told}");
+    }
+}
+
+/// Returns the `type` of every kind of `T`, as its schema tells; a new variant is always there.
+fn words_of<T: JsonSchema>() -> Vec<String> {
+    let schema = schema_for!(T).to_value();
+    let mut words = Vec::new();
+    collect_words(&schema, &schema, &mut words);
+    words
+}
+
+fn collect_words(schema: &Value, whole: &Value, words: &mut Vec<String>) {
+    if let Some(word) = schema["properties"]["type"]["const"].as_str() {
+        words.push(word.to_owned());
+    }
+    if let Some(path) = schema["$ref"].as_str() {
+        let place = path.trim_start_matches('#');
+        let family = whole.pointer(place).expect("it refers to a definition");
+        collect_words(family, whole, words);
+    }
+    let alternatives = ["oneOf", "anyOf"].map(|key| schema[key].as_array());
+    for one in alternatives.into_iter().flatten().flatten() {
+        collect_words(one, whole, words);
+    }
 }

@@ -104,7 +104,7 @@ pub enum ArbitrationEvent {
 
 impl ArbitrationEvent {
     /// The words by which events of this family are known.
-    pub(super) const TYPES: [&'static str; 8] = [
+    pub const TYPES: [&'static str; 8] = [
         "coder_assigned",
         "coder_answered",
         "finding_contested",

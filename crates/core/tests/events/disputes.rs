@@ -5,11 +5,11 @@ use tribunal_core::dispute::{
     Answer, Decision, Gravity, Grounds, Hearing, JudgeNamed, Opening, Origin, Party, Position,
     Recourse, Ruler, Subject,
 };
-use tribunal_core::event::{DisputeEvent, EventKind};
+use tribunal_core::event::DisputeEvent;
 use tribunal_core::ids::DisputeId;
 
 /// One of each kind, with the JSON that it must have.
-pub(super) fn examples() -> Vec<(EventKind, Value)> {
+pub(super) fn examples() -> Vec<(DisputeEvent, Value)> {
     let judge = JudgeNamed {
         agent: "judy".into(),
         model: Some("m-1".into()),
@@ -17,7 +17,7 @@ pub(super) fn examples() -> Vec<(EventKind, Value)> {
         kin: true,
     };
     let judge_json = json!({"agent": "judy", "model": "m-1", "family": "m", "kin": true});
-    let examples = vec![
+    vec![
         opened(),
         (
             DisputeEvent::PositionStated {
@@ -80,11 +80,7 @@ pub(super) fn examples() -> Vec<(EventKind, Value)> {
             DisputeEvent::PrecedentDropped { why: "old".into() },
             json!({"type": "precedent_dropped", "why": "old"}),
         ),
-    ];
-    let kinds = examples.into_iter();
-    kinds
-        .map(|(event, json)| (EventKind::Dispute(event), json))
-        .collect()
+    ]
 }
 
 fn opened() -> (DisputeEvent, Value) {
@@ -121,30 +117,5 @@ fn position(text: &str) -> Position {
         model: None,
         family: None,
         text: text.into(),
-    }
-}
-
-#[test]
-fn every_word_of_the_family_is_known_to_it() {
-    let words: Vec<String> = examples()
-        .iter()
-        .filter_map(|(_, json)| Some(json.get("type")?.as_str()?.to_owned()))
-        .collect();
-    assert_eq!(words, DisputeEvent::TYPES);
-}
-
-#[test]
-fn an_event_that_cannot_be_read_is_named_by_its_family() {
-    for (text, expected) in [
-        (
-            r#"{"type": "dispute_escalated"}"#,
-            "missing field `question`",
-        ),
-        (r#"{"type": "noted"}"#, "missing field `text`"),
-        (r#"{"type": "nonsense"}"#, "unknown variant `nonsense`"),
-        ("{}", "missing field `type`"),
-    ] {
-        let error = serde_json::from_str::<EventKind>(text).expect_err("no event");
-        assert!(error.to_string().starts_with(expected), "{error}");
     }
 }
