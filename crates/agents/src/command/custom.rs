@@ -5,15 +5,13 @@
 
 use serde_json::Value;
 use tribunal_core::agent::ErrorClass;
-use tribunal_core::money::{Cost, Usage};
+use tribunal_core::money::Cost;
 
-use super::exit::Ended;
+use super::classify;
 use super::plan::{self, Context, Plan};
-use super::reader::{Ending, LONGEST_LINE, Reader, ran_out_of_time, text_at};
-use super::{classify, endings};
-use crate::{AgentError, AgentEvent, Reply};
-
-const NAME: &str = "The program";
+use super::reader::{Ending, LONGEST_LINE, text_at};
+use super::whole::Form;
+use crate::AgentError;
 
 /// Returns how to ask any program. What we know about its model it finds in variables.
 pub(super) fn plan(context: &Context<'_>) -> Plan {
@@ -34,66 +32,32 @@ pub(super) fn plan(context: &Context<'_>) -> Plan {
     plan
 }
 
-/// Keeps the whole output, up to a bound.
-#[derive(Default)]
-pub(super) struct Raw {
-    bytes: Vec<u8>,
-    overlong: bool,
-}
+/// An answer as plain text.
+pub(super) struct Answer;
 
-impl Reader for Raw {
-    fn feed(&mut self, bytes: &[u8]) -> Vec<AgentEvent> {
-        let room = LONGEST_LINE - self.bytes.len();
-        self.overlong |= bytes.len() > room;
-        self.bytes
-            .extend_from_slice(&bytes[..bytes.len().min(room)]);
-        Vec::new()
+impl Form for Answer {
+    const NAME: &'static str = "The program";
+    const OUTPUT: &'static str = "answer";
+    const MOST: usize = LONGEST_LINE;
+    const COST: Cost = Cost::Unknown;
+
+    fn may_answer(code: Option<i32>) -> bool {
+        code == Some(0)
     }
 
-    fn overhear(&mut self, _stderr: &str) {}
-
-    fn result_seen(&self) -> bool {
-        false
-    }
-
-    fn runaway(&self) -> Option<AgentError> {
-        None
-    }
-
-    fn finish(&mut self, end: &Ending<'_>) -> Result<Reply, AgentError> {
-        if let Some(error) = endings::forced_end(NAME, end) {
-            return Err(error);
-        }
-        if ran_out_of_time(&end.exit.ended) || end.exit.ended == Ended::ParentGone {
-            let late = endings::time_out(NAME, end);
-            return Err(late.unwrap_or_else(|| endings::broken_run(NAME, end, None)));
-        }
-        if end.exit.code != Some(0) {
-            // Its exit codes and words are its own: a guess at a class would be noise.
-            let broken = endings::broken_run(NAME, end, None);
-            return Err(AgentError::new(ErrorClass::Crash, broken.message));
-        }
-        if self.overlong {
-            let message = format!("The answer has more than {LONGEST_LINE} bytes.");
-            return Err(AgentError::new(ErrorClass::Limit, message));
-        }
-        let text = readable(&self.bytes)?;
+    fn text(bytes: &[u8], _end: &Ending<'_>) -> Result<String, AgentError> {
+        let text = readable(bytes)?;
         if text.is_empty() {
             let message = "The program exited normally but printed nothing.";
             return Err(AgentError::new(ErrorClass::Empty, message));
         }
-        if let Some(said) = flagged_error(text) {
-            return Err(classify::reported(NAME, None, &said, ErrorClass::Crash));
+        match flagged_error(text) {
+            Some(said) => {
+                let class = ErrorClass::Crash;
+                Err(classify::reported(Self::NAME, None, &said, class))
+            }
+            None => Ok(text.to_owned()),
         }
-        Ok(Reply {
-            text: text.to_owned(),
-            structured: None,
-            usage: Usage::default(),
-            cost: Cost::Unknown,
-            session: None,
-            model: None,
-            version: None,
-        })
     }
 }
 

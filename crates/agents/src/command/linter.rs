@@ -12,18 +12,16 @@ use std::path::Path;
 
 use nix::fcntl::OFlag;
 use tribunal_core::agent::ErrorClass;
-use tribunal_core::money::{Cost, MicroUsd, Usage};
+use tribunal_core::money::{Cost, MicroUsd};
 use tribunal_core::reply::tool_of;
 use tribunal_core::text::truncate_chars;
 
-use super::exit::Ended;
 use super::plan::{Context, Plan};
-use super::reader::{Ending, LONGEST_MESSAGE, Reader, ran_out_of_time};
+use super::reader::{Ending, LONGEST_MESSAGE, Reader};
+use super::whole::Form;
 use super::{endings, order};
 use crate::spec::{Cli, CommandSpec};
-use crate::{AgentError, AgentEvent, Reply, tool};
-
-const NAME: &str = "The tool";
+use crate::{AgentError, tool};
 
 /// Stands in an argument for the file that the report goes to.
 const PLACEHOLDER: &str = "{output}";
@@ -94,80 +92,42 @@ pub(super) fn read_report(path: &Path, reader: &mut dyn Reader) {
     reader.feed(&bytes);
 }
 
-/// Keeps the whole report, up to a bound.
-#[derive(Default)]
-pub(super) struct Report {
-    bytes: Vec<u8>,
-    overlong: bool,
-}
+/// A report in a format that is known.
+pub(super) struct Report;
 
-impl Reader for Report {
-    fn feed(&mut self, bytes: &[u8]) -> Vec<AgentEvent> {
-        let room = LONGEST_REPORT - self.bytes.len();
-        self.overlong |= bytes.len() > room;
-        let kept = bytes.get(..room).unwrap_or(bytes);
-        self.bytes.extend_from_slice(kept);
-        Vec::new()
+impl Form for Report {
+    const NAME: &'static str = "The tool";
+    const OUTPUT: &'static str = "report";
+    const MOST: usize = LONGEST_REPORT;
+    const COST: Cost = COST;
+
+    fn may_answer(code: Option<i32>) -> bool {
+        code.is_some()
     }
 
-    fn overhear(&mut self, _stderr: &str) {}
-
-    fn result_seen(&self) -> bool {
-        false
-    }
-
-    fn runaway(&self) -> Option<AgentError> {
-        None
-    }
-
-    fn finish(&mut self, end: &Ending<'_>) -> Result<Reply, AgentError> {
-        if let Some(error) = endings::forced_end(NAME, end) {
-            return Err(error);
-        }
-        if ran_out_of_time(&end.exit.ended) || end.exit.ended == Ended::ParentGone {
-            let late = endings::time_out(NAME, end);
-            return Err(late.unwrap_or_else(|| endings::broken_run(NAME, end, None)));
-        }
-        if end.exit.code.is_none() {
-            let broken = endings::broken_run(NAME, end, None);
-            return Err(AgentError::new(ErrorClass::Crash, broken.message));
-        }
-        if self.overlong {
-            let message = format!("The report has more than {LONGEST_REPORT} bytes.");
-            return Err(AgentError::new(ErrorClass::Limit, message));
-        }
-        match tool_of(&self.bytes) {
-            Ok(_) => Ok(Reply {
-                text: String::from_utf8_lossy(&self.bytes).into_owned(),
-                structured: None,
-                usage: Usage::default(),
-                cost: COST,
-                session: None,
-                model: None,
-                version: None,
-            }),
-            Err(problem) => Err(self.no_report(end, &problem.to_string())),
+    fn text(bytes: &[u8], end: &Ending<'_>) -> Result<String, AgentError> {
+        match tool_of(bytes) {
+            Ok(_) => Ok(String::from_utf8_lossy(bytes).into_owned()),
+            Err(problem) => Err(no_report(bytes, end, &problem.to_string())),
         }
     }
 }
 
-impl Report {
-    /// Says why there is no report. The same command would fail in the same way again.
-    fn no_report(&self, end: &Ending<'_>, why: &str) -> AgentError {
-        if end.exit.code != Some(0) {
-            let broken = endings::broken_run(NAME, end, None).message;
-            let message = match end.stderr.trim() {
-                "" => format!("{broken} Its report: {why}."),
-                _ => broken,
-            };
-            return AgentError::new(ErrorClass::Setup, message);
-        }
-        let class = match self.bytes.trim_ascii() {
-            [] => ErrorClass::Empty,
-            _ => ErrorClass::Garbled,
+/// Says why there is no report. The same command would fail in the same way again.
+fn no_report(bytes: &[u8], end: &Ending<'_>, why: &str) -> AgentError {
+    if end.exit.code != Some(0) {
+        let broken = endings::broken_run(Report::NAME, end, None).message;
+        let message = match end.stderr.trim() {
+            "" => format!("{broken} Its report: {why}."),
+            _ => broken,
         };
-        let why = truncate_chars(why, LONGEST_MESSAGE);
-        let message = format!("The tool exited normally, but there is no report to read: {why}.");
-        AgentError::new(class, message)
+        return AgentError::new(ErrorClass::Setup, message);
     }
+    let class = match bytes.trim_ascii() {
+        [] => ErrorClass::Empty,
+        _ => ErrorClass::Garbled,
+    };
+    let why = truncate_chars(why, LONGEST_MESSAGE);
+    let message = format!("The tool exited normally, but there is no report to read: {why}.");
+    AgentError::new(class, message)
 }

@@ -33,6 +33,7 @@ mod tail;
 mod version;
 mod wait;
 mod watch;
+mod whole;
 
 use std::fs::File;
 

@@ -13,6 +13,7 @@ use tribunal_core::money::{Cost, Usage};
 use tribunal_core::text::headline;
 
 use super::exit::{Ended, Exit};
+use super::whole::Whole;
 use super::{claude, codex, custom, endings, gemini, linter, opencode};
 use crate::spec::Cli;
 use crate::{AgentError, AgentEvent, Reply};
@@ -59,8 +60,8 @@ pub(super) fn reader(cli: Cli) -> Box<dyn Reader> {
         Cli::Codex => Box::new(Lines::new(codex::Protocol::default())),
         Cli::Gemini => Box::new(Lines::new(gemini::Protocol::default())),
         Cli::Opencode => Box::new(Lines::new(opencode::Protocol::default())),
-        Cli::Custom => Box::new(custom::Raw::default()),
-        Cli::Linter => Box::new(linter::Report::default()),
+        Cli::Custom => Box::new(Whole::<custom::Answer>::default()),
+        Cli::Linter => Box::new(Whole::<linter::Report>::default()),
     }
 }
 
