@@ -44,7 +44,7 @@ impl<'a> Places<'a> {
     fn path(&self, location: &Value, root: Option<&str>) -> String {
         let uri = text(location, "/uri");
         if uri.starts_with("file:") || paths::is_absolute(uri) {
-            return self.below_a_base(&paths::local(uri), root);
+            return self.below_a_base(&directory(uri), root);
         }
         let mut path = paths::decoded(uri);
         let mut base = text(location, "/uriBaseId");
@@ -54,7 +54,7 @@ impl<'a> Places<'a> {
             };
             let uri = text(above, "/uri");
             if uri.starts_with("file:") || paths::is_absolute(uri) {
-                let directory = paths::local(uri);
+                let directory = directory(uri);
                 // The checkout of another machine is as good as ours, so only a directory below
                 // ours adds to the path.
                 if let Some(inside) = root.and_then(|root| paths::below(&directory, root)) {
@@ -75,7 +75,7 @@ impl<'a> Places<'a> {
         }
         let bases = self.bases.into_iter().flat_map(Map::values);
         let inside = bases.filter_map(|base| {
-            let directory = paths::local(text(base, "/uri"));
+            let directory = directory(text(base, "/uri"));
             let inside = paths::below(path, &directory)?;
             // The outermost one is the root of the sources.
             Some((directory.len(), inside.to_owned()))
@@ -85,11 +85,47 @@ impl<'a> Places<'a> {
     }
 }
 
+/// Returns the path of an absolute address, which is encoded even where it has no scheme.
+fn directory(uri: &str) -> String {
+    match uri.starts_with("file:") {
+        true => paths::local(uri),
+        false => paths::local(&paths::decoded(uri)),
+    }
+}
+
 fn join(directory: &str, path: &str) -> String {
     let directory = directory.trim_end_matches('/');
     if directory.is_empty() {
         path.to_owned()
     } else {
         format!("{directory}/{path}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn addresses_are_decoded_once_whatever_they_are_relative_to() {
+        for (uri, base, expected) in [
+            ("src/a%20b.rs", "", "src/a b.rs"),
+            ("%C3%A4.rs", "SUB", "my src/ä.rs"),
+            ("100%2525.rs", "", "100%25.rs"),
+            ("100%.rs", "", "100%.rs"),
+            ("/work/my%20repo/a%20b.rs", "", "a b.rs"),
+            ("file:///work/my%20repo/a%2520b.rs", "", "a%20b.rs"),
+            ("/home/ci%2B1/src/a.rs", "", "src/a.rs"),
+        ] {
+            let run = json!({"originalUriBaseIds": {
+                "SUB": {"uri": "my%20src/", "uriBaseId": "ROOT"},
+                "ROOT": {"uri": "/home/ci%2B1/"},
+            }});
+            let result = json!({"locations": [{"physicalLocation": {
+                "artifactLocation": {"uri": uri, "uriBaseId": base}}}]});
+            let file = Places::of(&run).file(&result, Some("/work/my repo"));
+            assert_eq!(file, expected, "{uri}");
+        }
     }
 }
