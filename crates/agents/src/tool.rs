@@ -36,6 +36,19 @@ pub fn name_of(argv: &[String]) -> String {
     }
 }
 
+/// Tells whether the tool that `argv` starts prints nothing, and exits with 0, when all is well.
+///
+/// So does mypy when it prints JSON: its exit code is 1 when it finds something and 2 when it cannot
+/// look. Of no other tool do we know that its silence speaks.
+pub(crate) fn is_silent_when_content(argv: &[String]) -> bool {
+    let json = argv.windows(2).any(|pair| {
+        let option = ["--output", "-O"].contains(&pair[0].as_str());
+        option && pair[1] == "json"
+    });
+    let joined = |word: &String| ["--output=json", "-Ojson"].contains(&word.as_str());
+    name_of(argv) == "mypy" && (json || argv.iter().any(joined))
+}
+
 /// Returns the words with which the tool is asked for its version, unless that may do anything.
 pub(crate) fn version_words(argv: &[String]) -> Option<usize> {
     TELL_VERSION
@@ -74,6 +87,23 @@ fn bare(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_silence_of_mypy_that_prints_json_speaks() {
+        for (line, speaks) in [
+            ("mypy --output json .", true),
+            ("python3 -m mypy -O json src", true),
+            ("uvx mypy --output=json .", true),
+            ("mypy -Ojson .", true),
+            ("mypy .", false),
+            ("mypy --output text json", false),
+            ("ruff check --output-format json .", false),
+            ("sh -c mypy --output json", false),
+        ] {
+            let argv: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(is_silent_when_content(&argv), speaks, "{line}");
+        }
+    }
 
     #[test]
     fn tools_are_found_behind_their_launchers() {

@@ -117,6 +117,27 @@ async fn without_a_report_the_run_has_failed() {
 }
 
 #[tokio::test]
+async fn silence_of_mypy_is_a_report_only_after_a_good_exit() {
+    for (script, report) in [
+        ("echo", Ok("[]")),
+        ("exit 0", Ok("[]")),
+        ("exit 1", Err(ErrorClass::Setup)),
+        ("echo no such file >&2; exit 2", Err(ErrorClass::Setup)),
+        ("echo Success", Err(ErrorClass::Garbled)),
+        ("kill -KILL $$", Err(ErrorClass::Crash)),
+    ] {
+        let place = Place::new();
+        let mypy = place.program("mypy", &format!("#!/bin/sh\n{script}\n"));
+        let agent = place.linter(&[&mypy, "--output", "json", "."]);
+        let reply = run(&place, &agent).await;
+        let told = reply.map(|reply| reply.text).map_err(|error| error.class);
+        assert_eq!(told, report.map(str::to_owned), "{script}");
+        let agent = place.linter(&[&mypy, "."]);
+        assert!(run(&place, &agent).await.is_err(), "{script}");
+    }
+}
+
+#[tokio::test]
 async fn a_report_may_be_a_file() {
     let place = Place::new();
     let script = format!("echo scanning; echo '{REPORT}' > \"$1\"; exit 1");

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use nix::fcntl::OFlag;
 use tribunal_core::agent::ErrorClass;
-use tribunal_core::money::{Cost, MicroUsd};
+use tribunal_core::money::{Cost, MicroUsd, Usage};
 use tribunal_core::reply::tool_of;
 use tribunal_core::text::truncate_chars;
 
@@ -21,7 +21,7 @@ use super::reader::{Ending, LONGEST_MESSAGE, Reader};
 use super::whole::Form;
 use super::{endings, order};
 use crate::spec::{Cli, CommandSpec};
-use crate::{AgentError, tool};
+use crate::{AgentError, Reply, tool};
 
 /// Stands in an argument for the file that the report goes to.
 const PLACEHOLDER: &str = "{output}";
@@ -111,6 +111,23 @@ impl Form for Report {
             Err(problem) => Err(no_report(bytes, end, &problem.to_string())),
         }
     }
+}
+
+/// Returns the report of a tool that had nothing to say, where that is how it says so.
+///
+/// The class tells that it exited with code 0 and printed nothing.
+pub(super) fn report_of_silence(spec: &CommandSpec, error: &AgentError) -> Option<Reply> {
+    let silent = error.class == ErrorClass::Empty && report_file(spec).is_none();
+    let speaks = spec.cli == Cli::Linter && tool::is_silent_when_content(&spec.argv);
+    (silent && speaks).then(|| Reply {
+        text: "[]".to_owned(),
+        structured: None,
+        usage: Usage::default(),
+        cost: COST,
+        session: None,
+        model: None,
+        version: None,
+    })
 }
 
 /// Says why there is no report. The same command would fail in the same way again.

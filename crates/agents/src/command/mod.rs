@@ -106,7 +106,8 @@ impl CommandAgent {
 
     /// Returns `result` with keys hidden and the version filled in where it is known.
     fn finished(&self, result: Result<Reply, AgentError>) -> Result<Reply, AgentError> {
-        match result {
+        let silence = |error| linter::report_of_silence(&self.spec, &error).ok_or(error);
+        match result.or_else(silence) {
             Ok(mut reply) => {
                 if reply.version.is_none() {
                     let argv = self.version_program().ok().flatten();

@@ -135,8 +135,13 @@ impl Place {
 
     /// Writes an executable script and returns its path.
     pub(crate) fn script(&self, text: &str) -> String {
+        self.program("agent.sh", text)
+    }
+
+    /// Writes an executable script of that name and returns its path.
+    pub(crate) fn program(&self, name: &str, text: &str) -> String {
         use std::os::unix::fs::PermissionsExt;
-        let path = self.path("agent.sh");
+        let path = self.path(name);
         std::fs::write(&path, text).expect("a script can be written");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755))
             .expect("its mode can be set");
