@@ -16,11 +16,11 @@ use quote::Compact;
 pub use quote::named_in;
 
 /// How many lines away from the cited ones quoted code still counts as near.
-pub const NEAR_QUOTE: u32 = 10;
+pub(crate) const NEAR_QUOTE: u32 = 10;
 /// How many lines away from the cited ones a named thing still counts as near.
-pub const NEAR_NAME: u32 = 40;
+pub(crate) const NEAR_NAME: u32 = 40;
 /// How many lines away from a change a finding still counts as being about it.
-pub const NEAR_CHANGE: u32 = 10;
+pub(crate) const NEAR_CHANGE: u32 = 10;
 /// How many names are looked for; a finding that drops more proves nothing by it.
 const MAX_NAMES: usize = 32;
 /// The longest quote that is looked for, in bytes.

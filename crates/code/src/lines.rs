@@ -9,7 +9,7 @@ pub struct LineSet {
 
 impl LineSet {
     /// Returns the set of all given ranges, both ends included; line 0 is no line.
-    pub fn from_ranges(ranges: impl IntoIterator<Item = (u32, u32)>) -> Self {
+    pub(crate) fn from_ranges(ranges: impl IntoIterator<Item = (u32, u32)>) -> Self {
         let mut given: Vec<(u32, u32)> = ranges
             .into_iter()
             .map(|(first, last)| (first.max(1), last))

@@ -6,7 +6,7 @@ use crate::language::Language;
 
 /// Tells whether a path is one where tests, fixtures or test helpers live.
 #[must_use]
-pub fn is_test_path(path: &str) -> bool {
+pub(crate) fn is_test_path(path: &str) -> bool {
     let mut parts = path.rsplit(['/', '\\']);
     let file = parts.next().unwrap_or_default();
     if parts.any(is_test_folder) {
@@ -29,7 +29,7 @@ pub fn is_test_path(path: &str) -> bool {
 
 /// Tells whether a file is an example, a benchmark or documentation rather than product code.
 #[must_use]
-pub fn is_sample_path(path: &str) -> bool {
+pub(crate) fn is_sample_path(path: &str) -> bool {
     let mut parts = path.rsplit(['/', '\\']);
     let _file = parts.next();
     parts.any(|folder| {

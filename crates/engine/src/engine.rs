@@ -140,7 +140,7 @@ impl Engine {
     }
 
     /// Returns the reply that a run left in its files.
-    pub fn reply_of(&self, run: &RunId) -> Result<Reply, CaseError> {
+    pub(crate) fn reply_of(&self, run: &RunId) -> Result<Reply, CaseError> {
         read_reply(&self.dir.run(run))
             .map_err(CaseError::file(format!("read the reply of run {run}")))
     }

@@ -55,7 +55,7 @@ impl LedgerDir {
 
     /// Returns the cases of which something lies where agents write, whoever left it.
     #[must_use]
-    pub fn cases_with_worktrees(&self) -> Vec<CaseId> {
+    pub(crate) fn cases_with_worktrees(&self) -> Vec<CaseId> {
         let entries = fs::read_dir(&self.worktrees).into_iter().flatten();
         let names = entries.flatten().map(|entry| entry.file_name());
         let mut cases: Vec<CaseId> = names
@@ -108,14 +108,14 @@ impl LedgerDir {
     }
 
     /// Makes that directory, empty at first.
-    pub fn make_workplace(&self, case: &CaseId) -> io::Result<PathBuf> {
+    pub(crate) fn make_workplace(&self, case: &CaseId) -> io::Result<PathBuf> {
         let path = self.workplace(case);
         create_private_dir(&path)?;
         Ok(path)
     }
 
     /// Removes that directory with all that agents left in it.
-    pub fn clear_workplace(&self, case: &CaseId) -> io::Result<()> {
+    pub(crate) fn clear_workplace(&self, case: &CaseId) -> io::Result<()> {
         match fs::remove_dir_all(self.workplace(case)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
@@ -124,12 +124,12 @@ impl LedgerDir {
 
     /// Returns our own clone of the user's repository, from which changes are read.
     #[must_use]
-    pub fn clone_of_repository(&self) -> PathBuf {
+    pub(crate) fn clone_of_repository(&self) -> PathBuf {
         self.root.join("repository.git")
     }
 
     /// Stores `bytes` under their hash, which is returned.
-    pub fn put_blob(&self, bytes: &[u8]) -> io::Result<String> {
+    pub(crate) fn put_blob(&self, bytes: &[u8]) -> io::Result<String> {
         let hash = hash_of(bytes);
         let path = self.blob(&hash);
         if !path.exists() {
@@ -140,7 +140,7 @@ impl LedgerDir {
     }
 
     /// Returns the bytes stored under `hash`, after checking that they are still those.
-    pub fn get_blob(&self, hash: &str) -> io::Result<Vec<u8>> {
+    pub(crate) fn get_blob(&self, hash: &str) -> io::Result<Vec<u8>> {
         let bytes = fs::read(self.blob(hash))?;
         if hash_of(&bytes) == hash {
             return Ok(bytes);
@@ -184,7 +184,7 @@ pub fn hash_of(bytes: &[u8]) -> String {
 }
 
 /// Makes a directory and its parents, readable by the user alone.
-pub fn create_private_dir(path: &Path) -> io::Result<()> {
+pub(crate) fn create_private_dir(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }
@@ -192,7 +192,7 @@ pub fn create_private_dir(path: &Path) -> io::Result<()> {
 }
 
 /// Writes a private file: a reader sees the old contents or the new, never a part.
-pub fn write_private(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
+pub(crate) fn write_private(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
     write_atomically(path, bytes, 0o600, durability)
 }
 

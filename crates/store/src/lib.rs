@@ -28,7 +28,7 @@ use tribunal_core::time::Timestamp;
 pub use crate::decisions::Decisions;
 pub use crate::disputes::{DisputeFilter, Disputes, PrecedentFilter};
 pub use crate::holder::Holder;
-pub use crate::location::{Durability, LEASE_TTL, Location, Options};
+pub use crate::location::{Durability, Location, Options};
 pub use crate::tasks::{TaskRecord, Tasks};
 
 /// Opens the ledger at `location`, and creates it or brings it up to date when needed.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long a lease lasts without being renewed. Owners renew three times as often.
-pub const LEASE_TTL: Duration = Duration::from_secs(30);
+const LEASE_TTL: Duration = Duration::from_secs(30);
 
 /// Where a ledger lies.
 #[derive(Debug, Clone, PartialEq, Eq)]

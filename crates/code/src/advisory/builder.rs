@@ -50,7 +50,7 @@ impl IndexBuilder {
     }
 
     /// Adds a record; of two with the same id the newer one counts.
-    pub fn add_record(&mut self, record: Record) {
+    pub(crate) fn add_record(&mut self, record: Record) {
         let is_wanted = self.only.as_ref().is_none_or(|only| {
             let mut keys = record.affected.iter().filter_map(|entry| entry.key());
             keys.any(|key| only.contains(&key))

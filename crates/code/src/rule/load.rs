@@ -39,7 +39,7 @@ pub struct RuleSet {
 
 impl RuleSet {
     /// Returns what is known of each rule, by language and in the order of the file.
-    pub fn infos(&self) -> impl Iterator<Item = &RuleInfo> {
+    pub(crate) fn infos(&self) -> impl Iterator<Item = &RuleInfo> {
         self.languages
             .values()
             .flat_map(|rules| rules.rules.iter().map(|rule| &rule.info))

@@ -132,7 +132,7 @@ impl Trace {
     }
 
     /// Adds a line unless it would say nothing.
-    pub fn push_nonzero(&mut self, step: Step, amount: i32) {
+    pub(crate) fn push_nonzero(&mut self, step: Step, amount: i32) {
         if amount != 0 {
             self.push(step, amount);
         }

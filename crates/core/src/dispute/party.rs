@@ -117,7 +117,7 @@ impl Objection {
 
     /// Tells whether it is one of the grounds that count.
     #[must_use]
-    pub fn is_valid(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         !matches!(self, Self::Invalid { .. })
     }
 }

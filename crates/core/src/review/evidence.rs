@@ -52,7 +52,7 @@ impl fmt::Display for Citation {
 
 /// Returns what `says` cites from the code that `before` does not.
 #[must_use]
-pub fn new_evidence(before: &str, says: &str, code: &impl Code) -> Option<Citation> {
+pub(crate) fn new_evidence(before: &str, says: &str, code: &impl Code) -> Option<Citation> {
     new_line(before, says, code)
         .or_else(|| new_fragment(before, says, code))
         .or_else(|| new_name(before, says, code))

@@ -84,7 +84,7 @@ impl TaskState {
 
     /// Returns the state that a marker stands for; `X` and `O` are understood as well.
     #[must_use]
-    pub fn from_marker(marker: char) -> Option<Self> {
+    pub(crate) fn from_marker(marker: char) -> Option<Self> {
         let marker = match marker {
             'X' => 'x',
             'O' => 'o',
@@ -106,7 +106,7 @@ impl TaskState {
     ///
     /// A disputed task is done enough, and one that was skipped is not waited for.
     #[must_use]
-    pub fn satisfies(self) -> bool {
+    pub(crate) fn satisfies(self) -> bool {
         match self {
             Self::Completed | Self::Disputed | Self::Skipped => true,
             Self::Pending | Self::InProgress | Self::InReview | Self::Failed => false,

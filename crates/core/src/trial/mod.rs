@@ -26,7 +26,7 @@ pub const MOST_CONTESTANTS: usize = 8;
 /// Most judges of a trial.
 pub const MOST_JUDGES: usize = 5;
 /// Most criteria of one judge.
-pub const MOST_CRITERIA: usize = 10;
+pub(crate) const MOST_CRITERIA: usize = 10;
 
 /// What contestants hand in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -268,7 +268,7 @@ pub fn slug(name: &str, taken: &[String]) -> String {
 ///
 /// Judges never learn the names; whoever reads their reasons needs them.
 #[must_use]
-pub fn unmask(text: &str, names: &[(String, String)]) -> String {
+pub(crate) fn unmask(text: &str, names: &[(String, String)]) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut word = String::new();
     let flush = |word: &mut String, shown: &mut String| {

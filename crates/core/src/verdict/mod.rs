@@ -168,7 +168,7 @@ impl Verdict {
 
     /// Returns the ids in the first place: one, or those who tie.
     #[must_use]
-    pub fn leaders(&self) -> Vec<&str> {
+    pub(crate) fn leaders(&self) -> Vec<&str> {
         let first = self.ranking.iter().filter(|one| one.rank == 1);
         first.map(|one| one.contestant.as_str()).collect()
     }

@@ -47,13 +47,13 @@ impl Points {
 
     /// Tells whether it is a score: from 0 to 100.
     #[must_use]
-    pub fn is_score(self) -> bool {
+    pub(crate) fn is_score(self) -> bool {
         (Self::ZERO..=Self::FULL).contains(&self)
     }
 
     /// Returns the number if it is whole and from 0 to 255.
     #[must_use]
-    pub fn whole_of(self) -> Option<u8> {
+    pub(crate) fn whole_of(self) -> Option<u8> {
         let whole = u8::try_from(self.rounded()).ok()?;
         (Self::whole(i32::from(whole)) == self).then_some(whole)
     }

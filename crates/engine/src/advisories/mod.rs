@@ -12,7 +12,7 @@ use tribunal_core::consensus::{Advisory, AdvisoryOutcome};
 use tribunal_core::finding::{Category, Finding};
 
 pub use export::from_export;
-pub use server::from_server;
+pub(crate) use server::from_server;
 
 /// More packages than this are not looked at.
 const MOST_PACKAGES: usize = 200_000;
@@ -63,7 +63,7 @@ pub fn consult(findings: &[Finding], index: &Index, packages: &[Package]) -> Vec
 
 /// Returns all that security findings speak of.
 #[must_use]
-pub fn subjects_of(findings: &[Finding], packages: &[Package]) -> Subjects {
+pub(crate) fn subjects_of(findings: &[Finding], packages: &[Package]) -> Subjects {
     let mut all = Subjects::default();
     for finding in findings.iter().filter(|one| is_security(one)) {
         let text = text_of(finding);

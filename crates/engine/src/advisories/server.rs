@@ -19,7 +19,7 @@ const LONGEST_ID: usize = 64;
 /// # Errors
 ///
 /// The server cannot be reached or refuses to answer.
-pub async fn from_server(
+pub(crate) async fn from_server(
     url: &str,
     subjects: &Subjects,
 ) -> Result<(Index, Vec<String>), AgentError> {

@@ -28,7 +28,7 @@ pub struct LockFile {
 /// # Errors
 ///
 /// Git fails, or an object was pruned.
-pub fn lock_files(repo: &Repository, pinned: &Pinned) -> Result<Vec<LockFile>, ChangeError> {
+pub(crate) fn lock_files(repo: &Repository, pinned: &Pinned) -> Result<Vec<LockFile>, ChangeError> {
     let Some(head) = &pinned.head else {
         return Ok(Vec::new());
     };

@@ -40,7 +40,8 @@ use tribunal_core::review::coverage::{FileStatus, LeftOut};
 
 pub use checkout::{AgentFiles, checkout};
 pub use error::ChangeError;
-pub use locks::{LockFile, lock_files};
+pub use locks::LockFile;
+pub(crate) use locks::lock_files;
 pub use pin::pin;
 pub use read::read;
 pub use repository::{Home, Repository};

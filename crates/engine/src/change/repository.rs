@@ -23,7 +23,7 @@ pub struct Home {
 impl Home {
     /// Returns the home of whoever runs this process.
     #[must_use]
-    pub fn of_user() -> Self {
+    pub(crate) fn of_user() -> Self {
         let absolute =
             |value: OsString| Some(PathBuf::from(value)).filter(|path| path.is_absolute());
         Self {
@@ -133,7 +133,7 @@ impl Repository {
 
     /// Tells whether there is a git repository, rather than a plain directory.
     #[must_use]
-    pub fn is_versioned(&self) -> bool {
+    pub(crate) fn is_versioned(&self) -> bool {
         self.found.is_some()
     }
 

@@ -182,7 +182,7 @@ impl AgentSettings {
 
     /// Tells whether the agent may be asked to act as `role`.
     #[must_use]
-    pub fn has_role(&self, role: Role) -> bool {
+    pub(crate) fn has_role(&self, role: Role) -> bool {
         self.role.contains(&role)
     }
 
@@ -317,7 +317,7 @@ impl Provider {
 
     /// Returns the provider whose program `command` starts, by the program's file name.
     #[must_use]
-    pub fn of_command(command: &CommandLine) -> Self {
+    pub(crate) fn of_command(command: &CommandLine) -> Self {
         let file = std::path::Path::new(command.program()).file_stem();
         match file.and_then(|stem| stem.to_str()) {
             Some("claude") => Self::Claude,

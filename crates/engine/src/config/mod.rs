@@ -66,7 +66,7 @@ use node::{Kind, Map, Mark, Node, Source};
 pub const DEFAULTS: &str = include_str!("../../defaults.yml");
 
 /// Name of the project's directory for everything of ours.
-pub const PROJECT_DIR: &str = ".tribunal";
+pub(crate) const PROJECT_DIR: &str = ".tribunal";
 
 /// Name of the config file in the project's and the user's directory.
 pub const FILE_NAME: &str = "config.yml";

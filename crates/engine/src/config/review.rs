@@ -83,7 +83,7 @@ impl ReviewSettings {
 
     /// Returns the labels that bind the coder.
     #[must_use]
-    pub fn mandatory_labels(&self) -> Vec<Label> {
+    pub(crate) fn mandatory_labels(&self) -> Vec<Label> {
         let binds = |label: &Label| self.obligation(*label) == Obligation::Mandatory;
         Label::ALL.into_iter().filter(binds).collect()
     }

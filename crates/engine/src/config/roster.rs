@@ -62,7 +62,7 @@ impl Roster {
 
     /// Returns the arbiter that `arbiter.provider` describes.
     #[must_use]
-    pub fn implicit_arbiter(&self) -> Option<&AgentSettings> {
+    pub(crate) fn implicit_arbiter(&self) -> Option<&AgentSettings> {
         self.arbiter.as_ref()
     }
 

@@ -92,7 +92,7 @@ impl Settings {
 
     /// Returns how many runs of `provider` may go on at the same time.
     #[must_use]
-    pub fn concurrency_of(&self, provider: &str) -> u32 {
+    pub(crate) fn concurrency_of(&self, provider: &str) -> u32 {
         let own = self.providers.get(provider);
         own.map_or_else(ProviderSettings::default, Clone::clone)
             .concurrency

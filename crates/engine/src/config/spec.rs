@@ -156,7 +156,7 @@ impl AgentSettings {
 impl PriceSettings {
     /// Returns the price in the unit of records.
     #[must_use]
-    pub fn to_price(&self) -> Price {
+    pub(crate) fn to_price(&self) -> Price {
         Price {
             input: self.input.0,
             cache_read: self.cache_read.unwrap_or(self.input).0,

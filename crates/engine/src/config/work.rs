@@ -56,7 +56,7 @@ impl RuleSettings {
 impl ArbiterSettings {
     /// Returns the rules in force: those of the config, then the built-in ones.
     #[must_use]
-    pub fn all_rules(&self) -> Vec<Rule> {
+    pub(crate) fn all_rules(&self) -> Vec<Rule> {
         let mut rules: Vec<Rule> = self.rules.iter().map(RuleSettings::rule).collect();
         if self.builtin_rules {
             rules.extend(default_rules());

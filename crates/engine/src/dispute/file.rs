@@ -16,7 +16,7 @@ use crate::files;
 
 /// What became of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Written {
+pub(crate) enum Written {
     /// There is no project to put it into.
     Nowhere,
     /// It has these contents, by their hash.
@@ -50,7 +50,7 @@ impl Engine {
     }
 
     /// Writes `dispute.md` if it differs from what the ledger says.
-    pub async fn write_dispute_file(&self) -> Result<Written, CaseError> {
+    async fn write_dispute_file(&self) -> Result<Written, CaseError> {
         let Some(project) = &self.disputes.project else {
             return Ok(Written::Nowhere);
         };
@@ -79,7 +79,7 @@ impl Engine {
     }
 
     /// Returns what `dispute.md` must hold.
-    pub async fn rendered_disputes(&self) -> Result<String, CaseError> {
+    pub(crate) async fn rendered_disputes(&self) -> Result<String, CaseError> {
         let store = self.ledger.store();
         let open = DisputeFilter {
             status: Some(Status::Open),

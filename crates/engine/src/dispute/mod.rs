@@ -234,7 +234,7 @@ impl Engine {
 
     /// Returns the rulings that were made about a finding or its like: of the same identity, or of
     /// the same category in the same file. Expired and dropped ones are left out.
-    pub async fn precedents_for(
+    pub(crate) async fn precedents_for(
         &self,
         fingerprint: &str,
         category: Category,
@@ -251,7 +251,10 @@ impl Engine {
     }
 
     /// Returns the rulings that were made about any of `files`.
-    pub async fn precedents_about(&self, files: &[String]) -> Result<Vec<Dispute>, CaseError> {
+    pub(crate) async fn precedents_about(
+        &self,
+        files: &[String],
+    ) -> Result<Vec<Dispute>, CaseError> {
         let since = Some(self.precedents_since().await?);
         let mut found = Vec::new();
         for file in files {

@@ -157,11 +157,6 @@ impl Engine {
         Ok(task)
     }
 
-    /// Returns what happened to a task, and whether its story is whole.
-    pub async fn audit_task(&self, task: &Task) -> Result<Audit, TaskError> {
-        audit_of(self.ledger.store().as_ref(), task).await
-    }
-
     /// Takes the lease of a task that nobody works on.
     pub(crate) async fn hold_task(&self, id: &CaseId) -> Result<(Case, Task), TaskError> {
         let case = self.take_over(id).await?;

@@ -28,8 +28,9 @@ use crate::files::{Durability, create_private_dir, write_private};
 
 pub use apply::{apply, in_the_way, is_applied};
 pub use collect::{Collected, TouchedFile};
+pub(crate) use publish::file_at;
 pub(crate) use publish::{advance, hand_over};
-pub use publish::{branch_commit, file_at, patch, publish, touched};
+pub use publish::{branch_commit, patch, publish, touched};
 pub use remove::remove_tree;
 
 /// How long making a place or storing its files may take.

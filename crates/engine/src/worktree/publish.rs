@@ -159,7 +159,7 @@ pub fn touched(repo: &Repository, start: &str, commit: &str) -> Result<Vec<Strin
 /// # Errors
 ///
 /// Git cannot be run.
-pub fn file_at(
+pub(crate) fn file_at(
     repo: &Repository,
     commit: &str,
     path: &str,

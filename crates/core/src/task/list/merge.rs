@@ -117,7 +117,7 @@ fn moves_to(item: &Item, task: &Task) -> Moves {
 }
 
 /// Returns the shortest way from one state to another by what a person may do by hand.
-pub fn path_between(from: TaskState, to: TaskState) -> Moves {
+pub(super) fn path_between(from: TaskState, to: TaskState) -> Moves {
     const BY_HAND: [Move; 7] = [
         Move::Start,
         Move::Submit,

@@ -7,7 +7,7 @@ mod merge;
 
 use std::collections::BTreeMap;
 
-pub use merge::{Change, Import, Moves, path_between, plan_import};
+pub use merge::{Change, Import, Moves, plan_import};
 
 use super::{Brief, Priority, Task, TaskState};
 use crate::ids::CaseId;

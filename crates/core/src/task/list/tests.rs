@@ -1,5 +1,6 @@
 //! Tests of lists.
 
+use super::merge::path_between;
 use super::*;
 use crate::task::ListLine;
 use crate::task::transition::Move;
