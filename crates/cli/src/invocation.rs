@@ -15,7 +15,7 @@ use crate::args::Global;
 use crate::ask::Terminal;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::report::{JsonLines, Lines, LiveProgress, Reporter, Silent};
+use crate::report::{JsonLines, Lines, LiveProgress, Reporter, Silent, stderr_width, wrapped};
 
 /// How a result is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -233,7 +233,11 @@ impl Invocation {
     /// Tells the user something that is not the result.
     pub(crate) fn say(&self, text: &str) {
         if !self.global.quiet {
-            let _ = anstream::stderr().write_all(format!("{text}\n").as_bytes());
+            let text = match std::io::stderr().is_terminal() {
+                true => wrapped(text, stderr_width()),
+                false => format!("{text}\n"),
+            };
+            let _ = anstream::stderr().write_all(text.as_bytes());
         }
     }
 
@@ -241,7 +245,13 @@ impl Invocation {
     pub(crate) fn table(&self, header: &[&str]) -> Table {
         let mut table = Table::new();
         table.load_style(comfy_table::presets::NOTHING);
-        table.set_content_arrangement(ContentArrangement::Disabled);
+        // A person's screen has its width; a program that reads lines wants them whole.
+        match terminal_size::terminal_size_of(std::io::stdout()) {
+            Some((width, _)) => table
+                .set_content_arrangement(ContentArrangement::Dynamic)
+                .set_width(width.0),
+            None => table.set_content_arrangement(ContentArrangement::Disabled),
+        };
         table.set_header(header);
         table
     }

@@ -18,6 +18,7 @@ use crate::exit::Exit;
 use crate::invocation::Invocation;
 use crate::report::explain::{advisory, listed, one_line, reversal, spoken, write_confidence};
 use crate::report::review::told_of;
+use crate::report::{stdout_width, wrapped};
 
 /// So many cases are searched, the newest first.
 const MOST_CASES: u32 = 1_000;
@@ -55,7 +56,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     if args.json {
         invocation.print_json(&as_json(&report, finding)?)?;
     } else {
-        invocation.print(&as_text(&report, finding))?;
+        invocation.print(&wrapped(&as_text(&report, finding), stdout_width()))?;
     }
     Ok(Exit::Pass)
 }

@@ -1,6 +1,7 @@
 //! `tribunal log`.
 
 use serde_json::json;
+use tribunal_core::case::{CaseState, Pause};
 use tribunal_core::text::{for_terminal, truncate_chars};
 use tribunal_store::CaseRecord;
 
@@ -8,6 +9,9 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
 use crate::report;
+
+/// A terminal of fewer columns shows what a case is about rather than what it took.
+const WIDE_ENOUGH: u16 = 110;
 
 /// List the recorded cases, newest first
 #[derive(Debug, clap::Args)]
@@ -35,17 +39,27 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     if cases.is_empty() {
         return nothing(invocation, false);
     }
-    let mut table = invocation.table(&["CASE", "KIND", "STATE", "WHEN", "RUNS", "COST", "TITLE"]);
+    let mut header = vec!["CASE", "KIND", "STATE", "WHEN", "RUNS", "COST", "TITLE"];
+    let is_narrow = terminal_size::terminal_size_of(std::io::stdout())
+        .is_some_and(|(width, _)| width.0 < WIDE_ENOUGH);
+    if is_narrow {
+        header.drain(4..6);
+    }
+    let mut table = invocation.table(&header);
     for case in &cases {
-        table.add_row([
+        let mut row = vec![
             case.id.to_string(),
             case.kind.to_string(),
-            state_of(case),
+            short_state(case),
             report::ago(now, case.opened_at),
             case.spend.runs.to_string(),
             report::spend(&case.spend),
             for_terminal(&truncate_chars(&case.title, 60)).into_owned(),
-        ]);
+        ];
+        if is_narrow {
+            row.drain(4..6);
+        }
+        table.add_row(row);
     }
     invocation.print(&format!("{table}\n"))?;
     Ok(Exit::Pass)
@@ -58,6 +72,24 @@ fn nothing(invocation: &Invocation, json: bool) -> Result<Exit, CliError> {
         invocation.say("Nothing is recorded yet. Try `tribunal ask scripted \"Hello\"`.");
     }
     Ok(Exit::Pass)
+}
+
+/// Returns where a case stands without the details, for a table.
+fn short_state(case: &CaseRecord) -> String {
+    match &case.state {
+        CaseState::Parked {
+            why: Pause::Human { .. },
+            ..
+        } => "waits for a person".to_owned(),
+        CaseState::Parked {
+            why: Pause::Turn, ..
+        } => "waits for its turn".to_owned(),
+        CaseState::Parked {
+            why: Pause::Budget { cap, .. },
+            ..
+        } => format!("parked (budget of the {cap})"),
+        CaseState::Open | CaseState::Parked { .. } | CaseState::Closed(_) => state_of(case),
+    }
 }
 
 /// Returns where a case stands; an open one without an owner was interrupted.

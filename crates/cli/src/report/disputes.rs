@@ -1,6 +1,6 @@
 //! The events of a dispute in words.
 
-use tribunal_core::dispute::{Gravity, Hearing};
+use tribunal_core::dispute::{Gravity, Hearing, Ruler};
 use tribunal_core::event::DisputeEvent;
 
 /// Returns the sentence for an event of a dispute.
@@ -32,7 +32,14 @@ pub(super) fn sentence(event: &DisputeEvent) -> String {
             ..
         } => {
             let ruled = if *overrules { "overruled" } else { "ruled" };
-            format!("{ruled}: {decision} by {}: {reason}", ruler.phrase())
+            // A judge's reason has been told with its answer.
+            let reason = match ruler {
+                Ruler::Judge { .. } => String::new(),
+                Ruler::Jury { .. } | Ruler::Human | Ruler::Discard | Ruler::Config => {
+                    format!(": {reason}")
+                }
+            };
+            format!("{ruled}: {decision} by {}{reason}", ruler.phrase())
         }
         DisputeEvent::AlertAttempted {
             delivery,

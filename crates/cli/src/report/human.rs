@@ -5,12 +5,12 @@ mod task;
 mod trial;
 mod work;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-use tribunal_core::case::Outcome;
-use tribunal_core::event::{Event, EventKind, RunResult};
-use tribunal_core::ids::{AgentName, EffectKey, RunId};
+use tribunal_core::case::{CaseKind, Outcome};
+use tribunal_core::event::{ArbitrationEvent, DisputeEvent, Event, EventKind, RunResult};
+use tribunal_core::ids::{AgentName, CaseId, EffectKey, RunId};
 use tribunal_core::text::for_terminal;
 use tribunal_core::time::Timestamp;
 
@@ -31,32 +31,43 @@ pub(crate) struct Lines<W: Write + Send> {
     stamps: Stamps,
     agents: BTreeMap<RunId, AgentName>,
     effects: BTreeMap<EffectKey, String>,
+    /// The case that the lines are about: the first one that was heard of.
+    main: Option<CaseId>,
+    disputes: BTreeSet<CaseId>,
 }
 
 impl<W: Write + Send> Lines<W> {
     /// Returns a reporter for something that happens now.
     pub(crate) fn live(out: W) -> Self {
-        Self {
-            out,
-            stamps: Stamps::Hidden,
-            agents: BTreeMap::new(),
-            effects: BTreeMap::new(),
-        }
+        Self::new(out, Stamps::Hidden)
     }
 
     /// Returns a reporter for a history.
     pub(crate) fn history(out: W) -> Self {
+        Self::new(out, Stamps::Shown)
+    }
+
+    fn new(out: W, stamps: Stamps) -> Self {
         Self {
             out,
-            stamps: Stamps::Shown,
+            stamps,
             agents: BTreeMap::new(),
             effects: BTreeMap::new(),
+            main: None,
+            disputes: BTreeSet::new(),
         }
     }
 
     /// Takes note of who runs and what is intended, without a word.
     pub(crate) fn know(&mut self, event: &Event) {
+        self.main.get_or_insert_with(|| event.case.clone());
         match &event.kind {
+            EventKind::CaseOpened {
+                kind: CaseKind::Dispute,
+                ..
+            } => {
+                self.disputes.insert(event.case.clone());
+            }
             EventKind::RunStarted { run, agent, .. } => {
                 self.agents.insert(run.clone(), agent.clone());
             }
@@ -69,6 +80,32 @@ impl<W: Write + Send> Lines<W> {
 
     fn agent(&self, run: &RunId) -> &str {
         self.agents.get(run).map_or("an agent", AgentName::as_str)
+    }
+
+    /// Tells whether an event is told by others while it happens: a case that another one opens on
+    /// its way begins, waits and ends as that one says, and a dispute speaks for itself.
+    fn is_aside(&self, event: &Event) -> bool {
+        let is_main = self.main.as_ref() == Some(&event.case);
+        match &event.kind {
+            _ if self.stamps == Stamps::Shown => false,
+            EventKind::CaseOpened { .. }
+            | EventKind::CaseResumed { .. }
+            | EventKind::CaseParked { .. }
+            | EventKind::CaseClosed { .. } => !is_main,
+            EventKind::EffectDone { .. }
+            | EventKind::Dispute(DisputeEvent::RecourseChosen { .. }) => {
+                !is_main && self.disputes.contains(&event.case)
+            }
+            EventKind::Arbitration(event) => matches!(
+                event,
+                ArbitrationEvent::FindingContested { .. }
+                    | ArbitrationEvent::ContestSettled {
+                        decision: Some(_),
+                        ..
+                    }
+            ),
+            _ => false,
+        }
     }
 
     /// Returns the sentence for an event, or nothing when it is not worth one.
@@ -235,7 +272,7 @@ impl<W: Write + Send> Lines<W> {
             EventKind::Arbitration(event) => arbitration::sentence(event),
             EventKind::Dispute(event) => disputes::sentence(event),
             EventKind::Noted { text } => text.clone(),
-            EventKind::Task(event) => return task::sentence(event),
+            EventKind::Task(event) => return task::sentence(event, self.stamps),
             EventKind::Trial(event) => return trial::sentence(event),
             EventKind::Work(event) => return work::sentence(event),
             EventKind::StepStarted { .. }
@@ -260,6 +297,9 @@ impl<W: Write + Send> Lines<W> {
 impl<W: Write + Send> Reporter for Lines<W> {
     fn event(&mut self, event: &Event) {
         self.know(event);
+        if self.is_aside(event) {
+            return;
+        }
         let Some(sentence) = self.sentence(&event.kind) else {
             return;
         };

@@ -9,11 +9,13 @@ pub(crate) mod review;
 pub(crate) mod trial;
 pub(crate) mod verdict;
 mod words;
+mod wrap;
 
 pub(crate) use human::{Lines, stamp};
 pub(crate) use jsonl::JsonLines;
 pub(crate) use progress::{LiveProgress, without_progress};
 pub(crate) use words::{ago, duration, pause, spend, state, tokens};
+pub(crate) use wrap::{fill, stderr_width, stdout_width, wrapped};
 
 use tokio::sync::mpsc;
 use tribunal_core::event::Event;

@@ -5,11 +5,13 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use tribunal_core::event::{Event, EventKind};
+use tribunal_core::case::CaseKind;
+use tribunal_core::event::{Event, EventKind, RunResult};
 use tribunal_core::ids::RunId;
 use tribunal_core::money::Spend;
 use tribunal_core::text::for_terminal;
 
+use super::wrap::{stderr_width, wrapped};
 use super::{Lines, Reporter, words};
 
 /// The one place on the screen where progress is drawn.
@@ -27,6 +29,8 @@ pub(crate) struct LiveProgress {
     total: Option<ProgressBar>,
     spend: Spend,
     lines: Lines<Above>,
+    /// What kind of case was opened first.
+    kind: Option<CaseKind>,
 }
 
 impl LiveProgress {
@@ -43,7 +47,14 @@ impl LiveProgress {
             total: None,
             spend: Spend::default(),
             lines,
+            kind: None,
         }
+    }
+
+    /// Tells whether the lines say themselves what an answer came to. In all cases but an `ask`,
+    /// what was read in an answer follows, and the figures stand in the total and in the report.
+    fn tells_answers(&self) -> bool {
+        self.kind.is_some_and(|kind| kind != CaseKind::Ask)
     }
 
     fn start(&mut self, run: &RunId, label: String) {
@@ -122,13 +133,23 @@ impl Reporter for LiveProgress {
                 }
             }
             EventKind::RunFinished {
-                run, usage, cost, ..
+                run,
+                result,
+                usage,
+                cost,
+                ..
             } => {
                 self.spend.count(*usage, *cost);
                 if let Some(bar) = self.running.remove(run) {
                     bar.finish_and_clear();
                 }
                 self.show_total();
+                if matches!(result, RunResult::Answered { .. }) && self.tells_answers() {
+                    return;
+                }
+            }
+            EventKind::CaseOpened { kind, .. } => {
+                self.kind.get_or_insert(*kind);
             }
             _ => {}
         }
@@ -136,6 +157,8 @@ impl Reporter for LiveProgress {
     }
 
     fn finish(&mut self) {
+        // The result begins apart from the story of how it came about.
+        let _ = self.bars.println("");
         for bar in std::mem::take(&mut self.running).into_values() {
             bar.finish_and_clear();
         }
@@ -155,7 +178,8 @@ impl std::io::Write for Above {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         for &byte in bytes {
             if byte == b'\n' {
-                self.bars.println(String::from_utf8_lossy(&self.line))?;
+                let line = wrapped(&String::from_utf8_lossy(&self.line), stderr_width());
+                self.bars.println(line.trim_end())?;
                 self.line.clear();
             } else {
                 self.line.push(byte);

@@ -12,7 +12,7 @@ use super::{dispute_json, settled_engine, stale, typed_id};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
-use crate::report::{Lines, Reporter as _};
+use crate::report::{Lines, Reporter as _, stdout_width, wrapped};
 
 /// Show a dispute: both positions, evidence, rulings and what happened
 #[derive(Debug, clap::Args)]
@@ -52,7 +52,7 @@ pub(super) async fn show(invocation: &Invocation, args: &Show) -> Result<Exit, C
     hearings(&mut text, &dispute.hearings);
     rulings(&mut text, &dispute.rulings);
     history(&mut text, &events);
-    invocation.print(&text)?;
+    invocation.print(&wrapped(&text, stdout_width()))?;
     stale::remind(invocation, &engine).await?;
     Ok(Exit::Pass)
 }

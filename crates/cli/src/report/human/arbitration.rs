@@ -16,7 +16,13 @@ pub(super) fn sentence(event: &ArbitrationEvent) -> String {
             binding,
         } => {
             let about = words::count(*findings, "finding");
-            format!("{coder} works on {about}, {binding} of them binding (round {round})")
+            let bind = match *binding {
+                0 => ", none of them binding".to_owned(),
+                1 if *findings == 1 => " that binds".to_owned(),
+                all if all == *findings => " that bind".to_owned(),
+                some => format!(", {some} of them binding"),
+            };
+            format!("{coder} works on {about}{bind} (round {round})")
         }
         ArbitrationEvent::CoderAnswered {
             coder,
@@ -28,11 +34,14 @@ pub(super) fn sentence(event: &ArbitrationEvent) -> String {
             problems,
             ..
         } => {
-            let mut said = format!(
-                "{coder}: {implemented} implemented, {discarded} discarded, {objected} objected, \
-                 {unanswered} unanswered; {} changed",
-                words::count(*files, "file")
-            );
+            let answers = counted(&[
+                (*implemented, "implemented"),
+                (*discarded, "discarded"),
+                (*objected, "objected"),
+                (*unanswered, "unanswered"),
+            ]);
+            let files = words::count(*files, "file");
+            let mut said = format!("{coder}: {answers}; {files} changed");
             if !problems.is_empty() {
                 said.push_str(&format!(" (not used: {})", problems.join("; ")));
             }
@@ -71,15 +80,31 @@ pub(super) fn sentence(event: &ArbitrationEvent) -> String {
             binding,
             logged,
             reopened,
-        } => format!(
-            "the panel looked at the work of round {round}: {binding} new findings bind, {logged} \
-             are only told, {reopened} came back"
-        ),
+        } => {
+            let found = counted(&[
+                (*binding, "new and binding"),
+                (*logged, "only told"),
+                (*reopened, "came back"),
+            ]);
+            format!("the panel looked at the work of round {round}: {found}")
+        }
         ArbitrationEvent::WorkOffered { offer } => offered(offer),
         ArbitrationEvent::ArbitrationEnded { end, held } => {
             let rounds = words::count(*held, "round");
             format!("arbitration ended after {rounds}: {}", end.sentence())
         }
+    }
+}
+
+/// Returns those counts that are not zero, each with its word.
+fn counted(counts: &[(u32, &str)]) -> String {
+    let some = counts.iter().filter(|(count, _)| *count > 0);
+    let words: Vec<String> = some
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    match words.is_empty() {
+        true => "nothing".to_owned(),
+        false => words.join(", "),
     }
 }
 

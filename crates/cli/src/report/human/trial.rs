@@ -12,7 +12,8 @@ pub(super) fn sentence(event: &TrialEvent) -> Option<String> {
         TrialEvent::TrialOpened {
             challenge, mode, ..
         } => match mode {
-            Mode::Text => format!("trial: {challenge}"),
+            // The challenge is the title of the case, which has just been told.
+            Mode::Text => return None,
             Mode::Code => format!("trial in code: {challenge}"),
         },
         TrialEvent::ContestantsDesigned {

@@ -4,6 +4,8 @@ use tribunal_core::arbiter::{Execution, ExecutionResult, Source};
 use tribunal_core::event::WorkEvent;
 use tribunal_core::text::truncate_chars;
 
+use super::words;
+
 /// Returns the sentence for an event, or nothing when it is not worth one.
 pub(super) fn sentence(event: &WorkEvent) -> Option<String> {
     Some(match event {
@@ -39,7 +41,8 @@ pub(super) fn sentence(event: &WorkEvent) -> Option<String> {
             ..
         } => {
             let by = source_words(source);
-            format!("guidance after {rejections} rejections ({by}): {coder}")
+            let rejections = words::count(*rejections, "rejection");
+            format!("guidance after {rejections} ({by}): {coder}")
         }
         WorkEvent::TaskTaken {
             task,
@@ -57,7 +60,9 @@ pub(super) fn sentence(event: &WorkEvent) -> Option<String> {
             let marker = state.marker();
             format!("[{marker}] {task}, {title}{}", why.unwrap_or_default())
         }
-        WorkEvent::LoopEnded { why, settled } => format!("{settled} tasks settled; {why}"),
+        WorkEvent::LoopEnded { why, settled } => {
+            format!("{} settled; {why}", words::count(*settled, "task"))
+        }
     })
 }
 
@@ -69,12 +74,14 @@ fn execution_words(execution: &Execution) -> String {
         summary,
     } = execution;
     let what = match result {
-        ExecutionResult::Planned { steps } => format!("planned {steps} steps"),
+        ExecutionResult::Planned { steps } => format!("planned {}", words::count(*steps, "step")),
         ExecutionResult::Worked { files } => format!("changed {}", files.join(", ")),
         ExecutionResult::Unchanged => "changed nothing".to_owned(),
         ExecutionResult::Tested { passed: true } => "the tests passed".to_owned(),
         ExecutionResult::Tested { passed: false } => "the tests failed".to_owned(),
-        ExecutionResult::Rejected { open } => format!("rejected, {open} findings bind"),
+        ExecutionResult::Rejected { open } => {
+            format!("rejected, {}", words::open_findings(*open))
+        }
         ExecutionResult::Failed { class } => format!("failed ({class})"),
     };
     let summary = truncate_chars(summary, 200);

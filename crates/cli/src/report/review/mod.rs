@@ -16,7 +16,6 @@ mod said;
 mod sarif;
 mod shown;
 mod text;
-mod wrap;
 
 #[cfg(test)]
 mod tests;
@@ -26,6 +25,8 @@ pub(crate) use github::review_json;
 pub(crate) use json::schema;
 
 use tribunal_core::review::report::ReviewReport;
+
+use crate::report::wrap::stdout_width;
 
 /// How a review is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -72,11 +73,8 @@ impl Default for Options {
 impl Options {
     /// Returns what suits standard output: the width of the terminal, and colours.
     pub(crate) fn for_stdout(details: bool) -> Self {
-        let columns = terminal_size::terminal_size_of(std::io::stdout());
-        let width = columns.map_or(100, |(width, _)| usize::from(width.0));
         Self {
-            // Lines longer than that are hard to read, and shorter ones hold no code.
-            width: width.clamp(40, 120),
+            width: stdout_width(),
             details,
             styled: true,
         }

@@ -12,8 +12,8 @@ use tribunal_core::scale::Severity;
 
 use super::blocks::{Block, blocks};
 use super::shown::{NAME, one_line};
-use super::wrap::{defused, fill, plain_width};
 use super::{Options, facts};
+use crate::report::wrap::{defused, fill, plain_width};
 
 /// How many files or findings are named in a row.
 const NAMED: usize = 10;

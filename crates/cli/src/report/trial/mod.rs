@@ -6,6 +6,8 @@ mod text;
 
 use tribunal_core::trial::report::{TrialReport, report_schema};
 
+use crate::report::wrap::{stdout_width, wrapped};
+
 pub(crate) use markdown::issue;
 
 /// How a trial is printed.
@@ -26,7 +28,7 @@ pub(crate) enum TrialFormat {
 /// Returns the report in this form; nothing of events.
 pub(crate) fn render(report: &TrialReport, format: TrialFormat, details: bool) -> String {
     match format {
-        TrialFormat::Text => text::render(report, details),
+        TrialFormat::Text => wrapped(&text::render(report, details), stdout_width()),
         TrialFormat::Json => {
             let json = serde_json::to_string_pretty(report);
             json.map_or_else(|_| String::new(), |json| json + "\n")

@@ -76,7 +76,8 @@ fn text_for_people() {
       Standing    would bind, open since an earlier review
 
     Rejected (1)
-      medium 22  f-0b8e6f21  src/invoice/search.rs:9  There are no tests for `find`: Its author concede…
+      medium 22  f-0b8e6f21  src/invoice/search.rs:9  There are no tests for `find`
+          Its author conceded: `tests/search.rs` covers it.
 
     Reviewers
       claude            anthropic  answered  3 found       33,950 tokens, $0.2145        48 s

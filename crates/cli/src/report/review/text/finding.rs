@@ -6,11 +6,11 @@ use tribunal_core::review::report::ReviewedFinding;
 use tribunal_core::text::truncate_chars;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::super::frame::{self, CodeLine};
+use super::super::frame;
 use super::super::said::said_of;
 use super::super::shown::{NAME, TITLE, one_line};
-use super::super::wrap::fill;
 use super::{Page, facts, severity_style};
+use crate::report::wrap::fill;
 
 /// Where the words of a field begin.
 const FIELD: usize = 14;
@@ -47,24 +47,22 @@ impl Page<'_> {
         self.field("Standing", &facts::standing(self.report, finding));
     }
 
-    /// Writes a rejected finding in one line.
+    /// Writes a rejected finding in a few lines.
     pub(super) fn rejected(&mut self, finding: &ReviewedFinding) {
         let dim = Style::new().dimmed();
-        let words = format!(
-            "{} {}  {}  {}  {}",
+        let first = format!(
+            "  {dim}{} {}  {}  {}  ",
             finding.severity,
             finding.confidence,
             one_line(&finding.id, NAME),
             one_line(&finding.location.to_string(), NAME),
-            one_line(&finding.title, TITLE)
         );
-        let why = match reasons(finding) {
-            why if why.is_empty() => String::new(),
-            why => format!(": {why}"),
-        };
-        let room = self.options.width.saturating_sub(2);
-        let line = truncate_chars(&format!("{words}{why}"), room).into_owned();
-        self.out.push_str(&format!("  {dim}{line}{dim:#}\n"));
+        let title = format!("{}{dim:#}", one_line(&finding.title, TITLE));
+        fill(&mut self.out, &title, self.options.width, &first, "      ");
+        let why = reasons(finding);
+        if !why.is_empty() {
+            self.line(&format!("{dim}{why}{dim:#}"), "      ");
+        }
     }
 
     fn header(&mut self, finding: &ReviewedFinding) {
@@ -92,7 +90,8 @@ impl Page<'_> {
         let (dim, red) = (Style::new().dimmed(), AnsiColor::Red.on_default());
         for line in &lines {
             let mark = if line.marked { '>' } else { ' ' };
-            let code = &line.text;
+            let room = self.options.width.saturating_sub(line.number.len() + 7);
+            let code = truncate_chars(&line.text, room);
             let bar = if code.is_empty() { "│" } else { "│ " };
             self.out.push_str(&format!(
                 "  {red}{mark}{red:#} {dim}{} {bar}{dim:#}{code}\n",
@@ -100,7 +99,7 @@ impl Page<'_> {
             ));
             if line.marked && marked == 1 && !line.text.is_empty() {
                 let blank = " ".repeat(line.number.len());
-                let (indent, carets) = carets(line);
+                let (indent, carets) = carets(&code);
                 self.out.push_str(&format!(
                     "    {dim}{blank} │{dim:#} {indent}{red}{carets}{red:#}\n"
                 ));
@@ -134,9 +133,9 @@ impl Page<'_> {
 }
 
 /// Returns the blanks before a line of code and the marks under it.
-fn carets(line: &CodeLine) -> (String, String) {
-    let code = line.text.trim_start();
-    let indent = line.text.width() - code.width();
+fn carets(line: &str) -> (String, String) {
+    let code = line.trim_start();
+    let indent = line.width() - code.width();
     (" ".repeat(indent), "^".repeat(code.width()))
 }
 

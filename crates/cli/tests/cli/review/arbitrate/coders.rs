@@ -42,17 +42,17 @@ fn what_an_arbitration_prints() {
     ann was asked as reviewer: review ann 1/1 (scripted)
     ann answered (0.0 s, 0 tokens, $0.00)
     ann: 1 finding
-    cody works on 1 finding, 1 of them binding (round 1)
+    cody works on 1 finding that binds (round 1)
     cody was asked as coder: respond round 1 (scripted)
     cody answered (0.0 s, 0 tokens, $0.00)
-    cody: 1 implemented, 0 discarded, 0 objected, 0 unanswered; 1 file changed
+    cody: 1 implemented; 1 file changed
     ann was asked as reviewer: verify ann round 1 (scripted)
     ann answered (0.0 s, 0 tokens, $0.00)
     ann on f-89836cbb: fixed: src/pay.py:5
     ann was asked as reviewer: work 1: review ann 1/1 (scripted)
     ann answered (0.0 s, 0 tokens, $0.00)
     ann: 0 findings
-    the panel looked at the work of round 1: 0 new findings bind, 0 are only told, 0 came back
+    the panel looked at the work of round 1: nothing
     done: make the branch tribunal/[c]
     the coder's work is on the branch tribunal/[c] ([COMMIT]…)
     arbitration ended after 1 round: nothing that binds is open any more
