@@ -71,6 +71,7 @@ impl Color {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Demo(commands::demo::Args),
     Init(commands::init::Args),
     Review(commands::review::Args),
     Task(commands::task::Args),

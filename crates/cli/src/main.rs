@@ -58,6 +58,7 @@ fn run(args: Args) -> Result<Exit, CliError> {
         Command::Debate(args) => commands::debate::run(&invocation, &args),
         Command::Trial(args) => block_on(commands::trial::run(&invocation, args)),
         Command::Verdict(args) => commands::verdict::run(&invocation, &args),
+        Command::Demo(args) => block_on(commands::demo::run(&invocation, args)),
         Command::Init(args) => commands::init::run(&invocation, &args),
         Command::Connect(args) => commands::connect::run(&invocation, args),
         Command::Disconnect(args) => commands::disconnect::run(&invocation, &args),

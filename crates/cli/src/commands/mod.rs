@@ -8,6 +8,7 @@ pub(crate) mod config;
 pub(crate) mod connect;
 pub(crate) mod consensus;
 pub(crate) mod debate;
+pub(crate) mod demo;
 pub(crate) mod disconnect;
 pub(crate) mod dispute;
 pub(crate) mod disputes;

@@ -13,6 +13,7 @@ mod cases;
 mod config;
 mod consensus;
 mod debate;
+mod demo;
 mod dispute;
 mod prompts;
 mod review;

@@ -98,6 +98,7 @@ fn help_names_every_command_and_the_exit_codes() {
     Usage: tribunal [OPTIONS] <COMMAND>
 
     Commands:
+      demo         Play a whole story with scripted agents: review, dispute, trial, task list
       init         Look for installed agents and write a commented configuration
       review       Review a change with a panel, and say whether it may go in
       task         Keep a list of work: add, move, look at tasks

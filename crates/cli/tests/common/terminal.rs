@@ -18,6 +18,11 @@ pub struct Terminal {
 impl Terminal {
     /// Starts `tribunal` with these arguments in the project of `env`.
     pub fn start(env: &TestEnv, args: &[&str]) -> Self {
+        Self::of_width(env, args, 150)
+    }
+
+    /// Does the same in a terminal of so many columns.
+    pub fn of_width(env: &TestEnv, args: &[&str], columns: u16) -> Self {
         let number = std::fs::read_dir(env.root()).unwrap().count();
         let terminal = Self {
             socket: env.root().join(format!("tmux-{number}")),
@@ -32,8 +37,9 @@ impl Terminal {
                 script += &format!("export {}='{value}'\n", name.to_string_lossy());
             }
         }
+        // Ctrl-C is for the command; the shell lives on to tell how it ended.
         script += &format!(
-            "export TERM=xterm-256color\ncd '{}'\n'{}' {}\necho $? > '{}'\nsleep 600\n",
+            "export TERM=xterm-256color\ntrap : INT\ncd '{}'\n'{}' {}\necho $? > '{}'\nsleep 600\n",
             env.project().display(),
             command.get_program().to_string_lossy(),
             args.join(" "),
@@ -41,7 +47,8 @@ impl Terminal {
         );
         let file = env.root().join(format!("run-{number}.sh"));
         std::fs::write(&file, script).unwrap();
-        let size = ["-x", "150", "-y", "60"];
+        let columns = columns.to_string();
+        let size = ["-x", &columns, "-y", "60"];
         let run = format!("sh '{}'", file.display());
         let mut all = vec!["-f", "/dev/null", "new-session", "-d"];
         all.extend(size);
@@ -53,6 +60,16 @@ impl Terminal {
     /// Returns what is on the screen.
     pub fn screen(&self) -> String {
         self.tmux(&["capture-pane", "-p", "-S", "-200"])
+    }
+
+    /// Returns all lines, those that have left the screen included, and the same with lines joined
+    /// that the terminal had to break.
+    pub fn broken_and_whole(&self) -> [String; 2] {
+        [&["-p", "-S", "-2000"][..], &["-p", "-J", "-S", "-2000"]].map(|how| {
+            let text = self.tmux(&[&["capture-pane"], how].concat());
+            let lines = text.lines().map(|line| line.trim_end().to_owned() + "\n");
+            lines.collect()
+        })
     }
 
     /// Returns the same with the escape sequences of colours.
