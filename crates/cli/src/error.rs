@@ -139,6 +139,7 @@ fn refused(refusal: &Refusal) -> CliError {
         | Refusal::EmptyInstructions
         | Refusal::NotBeforeJudge { .. }
         | Refusal::Unsupported { .. }
+        | Refusal::NotReferable { .. }
         | Refusal::AlreadyDropped { .. } => Exit::Usage,
     };
     let told = CliError::new(exit, refusal.to_string());

@@ -51,6 +51,7 @@ macro_rules! templates {
 
 templates! {
     FIND = "reviewer/find", "Round 1: a reviewer reports what is wrong with a change";
+    NOTE = "reviewer/note", "Part of round 1: what the arbiter advises after repeated rejections";
     EXAMINE = "reviewer/examine", "Round 2: a reviewer examines the findings of others";
     DEFEND = "reviewer/defend", "Round 3: a reviewer answers what others say about its findings";
     AGAIN = "reviewer/again", "A reviewer whose answer could not be read is asked once more";
@@ -101,6 +102,8 @@ pub struct FindPrompt<'a> {
     pub domains: &'a [String],
     /// The labels that bind the author.
     pub mandatory: &'a [Label],
+    /// What the arbiter advises the panel after repeated rejections; empty for nothing.
+    pub guidance: &'a str,
     /// Which part of the change this is, from 1.
     pub part: usize,
     /// How many parts there are.
@@ -119,6 +122,10 @@ impl FindPrompt<'_> {
             let domains = self.domains.join(", ");
             format!("Your field is: {domains}. Others look at the rest; stay within your field.")
         };
+        let guidance = match self.guidance.trim() {
+            "" => String::new(),
+            text => fill(&NOTE, &[("nonce", self.nonce), ("guidance", text)]),
+        };
         let mut mandatory = String::new();
         for (index, label) in self.mandatory.iter().enumerate() {
             let gap = if index == 0 { "" } else { ", " };
@@ -131,6 +138,7 @@ impl FindPrompt<'_> {
             &FIND,
             &[
                 ("focus", &focus),
+                ("guidance", &guidance),
                 ("mandatory", &mandatory),
                 ("nonce", self.nonce),
                 ("title", self.title),
@@ -159,6 +167,7 @@ mod tests {
             title: "{{nonce}}",
             domains: &["security".to_owned()],
             mandatory: &[Label::Must, Label::High],
+            guidance: "",
             part: 1,
             parts: 2,
             material: "let {{material}} = {{nonce}};",
@@ -168,6 +177,23 @@ mod tests {
         assert!(text.contains("The change: {{nonce}}. This is part 1 of 2."));
         assert!(text.contains("`MUST`, `HIGH` bind the author"));
         assert_eq!(text.matches("n-1").count(), 7);
+    }
+
+    #[test]
+    fn advice_for_the_panel_stands_between_marks_of_its_own() {
+        let prompt = FindPrompt {
+            nonce: "n-1",
+            title: "a change",
+            domains: &[],
+            mandatory: &[],
+            guidance: "Look at {{nonce}} first.",
+            part: 1,
+            parts: 1,
+            material: "x",
+        };
+        let text = prompt.render();
+        let note = "BEGIN NOTE n-1\nLook at {{nonce}} first.\nEND NOTE n-1\n";
+        assert!(text.contains(note), "{text}");
     }
 
     #[test]

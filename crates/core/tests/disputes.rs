@@ -2,7 +2,7 @@
 
 use tribunal_core::dispute::{
     Answer, Decision, Dispute, Effect, Gravity, Grounds, Hearing, JudgeNamed, Opening, Origin,
-    Party, Position, Recourse, Ruler, Subject, TaskChange,
+    Party, Position, Recourse, Referral, Ruler, Subject, TaskChange,
 };
 use tribunal_core::event::DisputeEvent;
 use tribunal_core::finding::{Category, Location};
@@ -143,6 +143,9 @@ fn effect_word(effect: &Effect) -> String {
         Effect::RenderFile => "render".to_owned(),
         Effect::KeepWork { .. } => "keep the work".to_owned(),
         Effect::ApproveWork { .. } => "approve the work".to_owned(),
+        Effect::ReferNext { referral, .. } => {
+            format!("next of {} ({})", referral.next.len() + 1, referral.rest)
+        }
     }
 }
 
@@ -187,6 +190,59 @@ fn a_dispute_begins_where_its_positions_put_it() {
     ] {
         assert_eq!(leads_to(opening, &[]), expected);
     }
+}
+
+#[test]
+fn a_task_that_waits_for_findings_moves_with_the_last_ruling() {
+    let referred = |next: &[u64], rest: &str| DisputeEvent::DisputeReferred {
+        referral: Box::new(Referral {
+            task: "t-1".to_owned(),
+            title: "Fix login bug".to_owned(),
+            next: next.iter().map(|figures| id(*figures)).collect(),
+            rest: rest.to_owned(),
+        }),
+    };
+    let for_coder = || ruled(Decision::Dismiss, Ruler::Human, false);
+    let against = || ruled(Decision::Enforce, Ruler::Human, false);
+    let enforced = "Ruled about \"query built by hand\" (src/db.rs:10): because";
+    for (events, expected) in [
+        (
+            vec![referred(&[], "")],
+            "open: [!], render, keep the work".to_owned(),
+        ),
+        (
+            vec![referred(&[], ""), for_coder()],
+            "ruled: finding dismissed, [x], render, approve the work".to_owned(),
+        ),
+        (
+            vec![referred(&[], ""), against()],
+            format!("ruled: finding upheld, [-] {enforced}, render"),
+        ),
+        // What else is wrong with the work stays, whatever is ruled.
+        (
+            vec![referred(&[], "mend a.rs"), for_coder()],
+            "ruled: finding dismissed, [-] mend a.rs, render".to_owned(),
+        ),
+        (
+            vec![referred(&[2, 3], ""), for_coder()],
+            "ruled: finding dismissed, render, next of 2 ()".to_owned(),
+        ),
+        (
+            vec![referred(&[2], "mend a.rs"), against()],
+            format!("ruled: finding upheld, render, next of 1 (mend a.rs\n{enforced})"),
+        ),
+        // Ruled before the task came to wait for it.
+        (
+            vec![for_coder(), referred(&[], "")],
+            "ruled: [x], render, approve the work".to_owned(),
+        ),
+    ] {
+        assert_eq!(leads_to(about_finding(), &events), expected);
+    }
+    assert_eq!(
+        leads_to(about_task(), &[referred(&[], "")]),
+        format!("refused: dispute {} is about a task already", id(1))
+    );
 }
 
 /// Every event, by name.

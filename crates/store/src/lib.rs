@@ -112,6 +112,9 @@ pub trait Store: Decisions + Disputes + Tasks + Send + Sync {
     /// must hold for runs under way and for those whose owner died.
     async fn case_spend(&self, case: &CaseId) -> Result<Spend, StoreError>;
 
+    /// Returns what was spent by a case and by all that were opened on its behalf.
+    async fn family_spend(&self, case: &CaseId) -> Result<Spend, StoreError>;
+
     /// Returns what was spent by all runs that started at or after `since`, counted as above.
     async fn spend_since(&self, since: Timestamp) -> Result<Spend, StoreError>;
 

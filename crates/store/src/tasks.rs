@@ -34,7 +34,9 @@ pub struct TaskRecord {
     pub task: Task,
     /// The process that works on it now, as `host:pid`.
     pub worker: Option<String>,
-    /// What its case has cost.
+    /// The agents that it waits for now.
+    pub agents: Vec<String>,
+    /// What it has cost, its reviews and their disputes included.
     pub spend: Spend,
     /// When it was added.
     pub added_at: Timestamp,

@@ -258,6 +258,8 @@ fn wish(invocation: &Invocation, args: Args) -> Result<ReviewWish, CliError> {
         fail_on: args.fail_on,
         new_only: args.new_only,
         arbitrate: args.arbitrate.wish(invocation),
+        guidance: String::new(),
+        parent: None,
     })
 }
 

@@ -9,8 +9,9 @@ use tribunal_core::task::TaskState;
 use tribunal_core::text::for_terminal;
 use tribunal_engine::Engine;
 use tribunal_engine::arbiter::Arbiter;
+use tribunal_engine::case::CaseError;
 use tribunal_engine::config::{Settings, Span, Usd};
-use tribunal_engine::run::{RunReport, RunWish};
+use tribunal_engine::run::{RunReport, RunWish, check_cast};
 use tribunal_store::CaseRecord;
 
 use super::arbiter::explained_text;
@@ -81,6 +82,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         overrides.push(format!("run.max_iterations={most}"));
     }
     let settings = invocation.settings(&overrides)?.settings;
+    check_cast(&settings).map_err(nobody_works)?;
     let engine = invocation.engine_with(&overrides).await?;
     let task = match &args.task {
         Some(text) => Some(engine.task(text).await?.task.id),
@@ -104,6 +106,16 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     let work = invocation.stoppable(&engine, engine.run_tasks(&settings, wish));
     let done = report::report_while(stream, reporter.as_mut(), work).await?;
     finish(invocation, &engine, &done, format).await
+}
+
+/// Returns what to do about a list that nobody could work on.
+fn nobody_works(error: CaseError) -> CliError {
+    match error {
+        CaseError::NoCoder => CliError::new(Exit::Config, error.to_string())
+            .hint("Add one with `tribunal connect <agent> --role coder`")
+            .hint("`tribunal agents` lists who there is"),
+        other => other.into(),
+    }
 }
 
 /// Goes on with a run that was interrupted or ended by a limit.

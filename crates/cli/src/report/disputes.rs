@@ -41,6 +41,10 @@ pub(super) fn sentence(event: &DisputeEvent) -> String {
             };
             format!("{ruled}: {decision} by {}{reason}", ruler.phrase())
         }
+        DisputeEvent::DisputeReferred { referral } => {
+            let (title, task) = (&referral.title, &referral.task);
+            format!("task {task} waits for it: {title}")
+        }
         DisputeEvent::AlertAttempted {
             delivery,
             attempt,

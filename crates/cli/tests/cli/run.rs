@@ -1,5 +1,9 @@
 //! `run` and `arbiter`.
 
+mod arbitrated;
+mod limits;
+mod plans;
+
 use std::path::Path;
 use std::process::Command;
 
@@ -340,6 +344,15 @@ fn connect(env: &TestEnv, agent: &str) {
     std::fs::write(&config, text).unwrap();
 }
 
+/// Makes these the only agents in the config of the user.
+fn connect_only(env: &TestEnv, agents: &str) {
+    let config = env.home().join(".config/tribunal/config.yml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let (_, settings) = text.split_once("retry:").unwrap();
+    let text = format!("agents:\n{agents}retry:{settings}");
+    std::fs::write(&config, text).unwrap();
+}
+
 /// Returns what the arbiter decided about a task: the word, the source and the attempt.
 fn decisions(env: &TestEnv, task: &str) -> Vec<String> {
     let events = env.run(["show", task, "--format", "jsonl"]).assert_code(0);
@@ -535,6 +548,16 @@ fn a_rejected_push_is_tried_again_and_told() {
 fn without_a_coder_or_a_repository_nothing_is_begun() {
     let env = TestEnv::new();
     add(&env, &["one"]);
-    let ran = env.run(["run"]).assert_code(2);
-    assert_snapshot!(ran.stderr, @"Error: No agent is a coder; connect one with `tribunal connect <agent> --role coder`");
+    let ran = env.run(["run", "--dry-run"]).assert_code(3);
+    assert_snapshot!(ran.stdout + &ran.stderr, @"
+    Error: No coder is configured
+    Hint: Add one with `tribunal connect <agent> --role coder`
+    Hint: `tribunal agents` lists who there is
+    ");
+    assert_eq!(env.run(["run"]).assert_code(3).stderr, ran.stderr);
+    // With a coder, but no repository, the list stays as it is.
+    env.write_user_config("agents: [{name: ann, provider: scripted, role: coder}]\n");
+    std::fs::remove_dir_all(env.project().join(".git")).unwrap();
+    env.run(["run"]).assert_code(2);
+    assert_eq!(markers(&env), "[ ] one");
 }

@@ -97,6 +97,10 @@ fn render_one(text: &mut String, dispute: &Dispute) {
             )
         }
     };
+    if let Some(referral) = &dispute.referral {
+        let (title, id) = (one_line(&referral.title), one_line(&referral.task));
+        let _ = writeln!(text, "**Task:** {title} ({id})");
+    }
     match dispute.ruling() {
         Some(ruling) => {
             let side = ruling.decision.side().to_uppercase();

@@ -3,8 +3,8 @@
 use thiserror::Error;
 
 use super::{
-    Decision, Dispute, DisputeState, Gravity, Opening, Origin, Party, Position, Recourse, Ruler,
-    Ruling,
+    Decision, Dispute, DisputeState, Gravity, Opening, Origin, Party, Position, Recourse, Referral,
+    Ruler, Ruling,
 };
 use crate::event::DisputeEvent;
 use crate::ids::DisputeId;
@@ -35,6 +35,13 @@ pub enum Effect {
     ApproveWork {
         /// The task's id.
         task: String,
+    },
+    /// The task waits for another dispute now.
+    ReferNext {
+        /// Which.
+        dispute: DisputeId,
+        /// With what it is handed on.
+        referral: Box<Referral>,
     },
 }
 
@@ -135,6 +142,12 @@ pub enum Refusal {
         /// The dispute in which it was.
         by: DisputeId,
     },
+    /// It is about a task already.
+    #[error("dispute {id} is about a task already")]
+    NotReferable {
+        /// The dispute.
+        id: DisputeId,
+    },
     /// The precedent was dropped before.
     #[error("the precedent of dispute {id} was dropped before")]
     AlreadyDropped {
@@ -188,15 +201,13 @@ impl Dispute {
             opened_at: at,
             precedent_dropped: false,
             alerts: super::Alerts::default(),
+            referral: None,
         };
         let effects = match dispute.opening.gravity {
             Gravity::Minor => Vec::new(),
             Gravity::Major => {
-                let mut effects =
-                    dispute.subject_effects(Standing::Contested, TaskChange::Disputed);
-                effects.push(Effect::RenderFile);
-                let task = dispute.task();
-                effects.extend(task.map(|task| Effect::KeepWork { task }));
+                let mut effects = dispute.finding_effects(Standing::Contested);
+                effects.extend(dispute.opening_effects());
                 effects
             }
         };
@@ -262,6 +273,7 @@ impl Dispute {
                 };
                 self.rule(ruling, *overrules)
             }
+            DisputeEvent::DisputeReferred { referral } => self.refer(referral.as_ref().clone()),
             DisputeEvent::AlertAttempted { delivered, .. } => {
                 self.check_undecided()?;
                 self.alerts.count(at, *delivered);
@@ -338,13 +350,25 @@ impl Dispute {
         let (standing, change) = consequences(&ruling);
         self.rulings.push(ruling);
         self.state = DisputeState::Ruled;
-        let completed = change == TaskChange::Completed;
-        let mut effects = self.subject_effects(standing, change);
-        effects.push(Effect::RenderFile);
-        if completed {
-            let task = self.task();
-            effects.extend(task.map(|task| Effect::ApproveWork { task }));
+        let mut effects = self.finding_effects(standing);
+        effects.extend(self.ruling_effects(change));
+        Ok((self, effects))
+    }
+
+    /// Lets a task wait for this dispute about a finding of its work. If it was ruled meanwhile, the
+    /// ruling takes hold at once.
+    fn refer(mut self, referral: Referral) -> Result<(Self, Vec<Effect>), Refusal> {
+        if let DisputeState::Noted = self.state {
+            return Err(Refusal::Minor { id: self.id });
         }
+        if self.opening.subject.task().is_some() {
+            return Err(Refusal::NotReferable { id: self.id });
+        }
+        self.referral = Some(referral);
+        let effects = match self.ruling() {
+            Some(ruling) => self.ruling_effects(consequences(ruling).1),
+            None => self.opening_effects(),
+        };
         Ok((self, effects))
     }
 
@@ -423,23 +447,82 @@ impl Dispute {
         }
     }
 
-    /// Returns what becomes of the finding or the task.
-    fn subject_effects(&self, standing: Standing, change: TaskChange) -> Vec<Effect> {
-        match (self.opening.subject.finding(), self.opening.subject.task()) {
-            (Some(finding), _) => vec![Effect::TrackFinding(Box::new(TrackedFinding {
-                standing,
-                ..finding.clone()
-            }))],
-            (None, Some(task)) => vec![Effect::MarkTask {
-                task: task.to_owned(),
-                change,
-            }],
-            (None, None) => Vec::new(),
-        }
+    /// Returns what becomes of the finding.
+    fn finding_effects(&self, standing: Standing) -> Vec<Effect> {
+        let finding = self.opening.subject.finding();
+        let tracked = finding.map(|finding| TrackedFinding {
+            standing,
+            ..finding.clone()
+        });
+        let tracked = tracked.map(|finding| Effect::TrackFinding(Box::new(finding)));
+        tracked.into_iter().collect()
     }
 
-    fn task(&self) -> Option<String> {
-        self.opening.subject.task().map(str::to_owned)
+    /// Returns what becomes of the task while nobody has ruled.
+    fn opening_effects(&self) -> Vec<Effect> {
+        let Some(task) = self.task().map(str::to_owned) else {
+            return vec![Effect::RenderFile];
+        };
+        let mark = Effect::MarkTask {
+            task: task.clone(),
+            change: TaskChange::Disputed,
+        };
+        vec![mark, Effect::RenderFile, Effect::KeepWork { task }]
+    }
+
+    /// Returns what becomes of the task after a ruling.
+    fn ruling_effects(&self, change: TaskChange) -> Vec<Effect> {
+        let Some(task) = self.task().map(str::to_owned) else {
+            return vec![Effect::RenderFile];
+        };
+        let change = match &self.referral {
+            None => change,
+            Some(referral) => {
+                let to_do = self.to_do(referral, &change);
+                if let Some((first, others)) = referral.next.split_first() {
+                    let referral = Referral {
+                        next: others.to_vec(),
+                        rest: to_do,
+                        ..referral.clone()
+                    };
+                    let next = Effect::ReferNext {
+                        dispute: first.clone(),
+                        referral: Box::new(referral),
+                    };
+                    return vec![Effect::RenderFile, next];
+                }
+                match to_do.is_empty() {
+                    true => TaskChange::Completed,
+                    false => TaskChange::BackToCoder {
+                        instructions: to_do,
+                    },
+                }
+            }
+        };
+        let completed = change == TaskChange::Completed;
+        let mark = Effect::MarkTask {
+            task: task.clone(),
+            change,
+        };
+        let mut effects = vec![mark, Effect::RenderFile];
+        effects.extend(completed.then_some(Effect::ApproveWork { task }));
+        effects
+    }
+
+    /// Returns all that the coder has to do about the work, this ruling included.
+    fn to_do(&self, referral: &Referral, change: &TaskChange) -> String {
+        let own = match change {
+            TaskChange::BackToCoder { instructions } => {
+                let subject = &self.opening.subject;
+                let place = subject.finding().map(|one| format!(" ({})", one.location));
+                let place = place.unwrap_or_default();
+                format!("Ruled about \"{}\"{place}: {instructions}", subject.title())
+            }
+            TaskChange::Completed | TaskChange::Disputed => String::new(),
+        };
+        let parts = [referral.rest.as_str(), &own];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join("\n")
     }
 }
 

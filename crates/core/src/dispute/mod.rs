@@ -120,6 +120,21 @@ pub struct Opening {
     pub notes: String,
 }
 
+/// A task that a dispute about a finding of its work holds up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Referral {
+    /// The task's id.
+    pub task: String,
+    /// Its title.
+    pub title: String,
+    /// Other disputes about the same work that must be settled before the task moves, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<DisputeId>,
+    /// What the coder has to do whatever this dispute comes to; empty when nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rest: String,
+}
+
 /// Where a dispute stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
@@ -182,6 +197,9 @@ pub struct Dispute {
     pub precedent_dropped: bool,
     /// What was tried to tell that it is stale.
     pub alerts: Alerts,
+    /// The task that it holds up although it is about a finding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub referral: Option<Referral>,
 }
 
 impl Dispute {
@@ -198,6 +216,13 @@ impl Dispute {
             Party::Coder => self.opening.coder.as_ref(),
             Party::Reviewer => self.opening.reviewer.as_ref(),
         }
+    }
+
+    /// Returns the id of the task that it holds up: its subject, or that of the finding's work.
+    #[must_use]
+    pub fn task(&self) -> Option<&str> {
+        let referred = self.referral.as_ref().map(|one| one.task.as_str());
+        self.opening.subject.task().or(referred)
     }
 
     /// Returns the short word for where it stands.

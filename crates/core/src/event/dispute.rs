@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::dispute::{Decision, Hearing, Opening, Party, Position, Recourse, Ruler};
+use crate::dispute::{Decision, Hearing, Opening, Party, Position, Recourse, Referral, Ruler};
 use crate::ids::DisputeId;
 
 /// What happened in a dispute, in the past tense.
@@ -54,6 +54,11 @@ pub enum DisputeEvent {
         /// Whether it takes the place of an earlier ruling.
         overrules: bool,
     },
+    /// A task waits for this dispute about a finding of its work.
+    DisputeReferred {
+        /// Which, and with what.
+        referral: Box<Referral>,
+    },
     /// It was tried to tell the configured address that the dispute is stale.
     AlertAttempted {
         /// Identity of the message, by which its receiver knows a repeat.
@@ -76,13 +81,14 @@ pub enum DisputeEvent {
 
 impl DisputeEvent {
     /// The words in `type` that belong to this family.
-    pub const TYPES: [&'static str; 8] = [
+    pub const TYPES: [&'static str; 9] = [
         "dispute_opened",
         "position_stated",
         "recourse_chosen",
         "judge_heard",
         "dispute_escalated",
         "dispute_ruled",
+        "dispute_referred",
         "alert_attempted",
         "precedent_dropped",
     ];

@@ -231,11 +231,11 @@ pub enum Offer {
         /// Which were changed.
         files: Vec<String>,
     },
-    /// Only in our own clone, because it could not be handed over.
+    /// Only in our own clone, because it could not be handed over or the loop goes on with it.
     Kept {
         /// Its commit there.
         commit: String,
-        /// What stood in the way.
+        /// What stood in the way, or who goes on with it.
         why: String,
     },
 }

@@ -8,6 +8,7 @@ pub mod audit;
 pub mod list;
 pub mod next;
 pub mod plan;
+pub mod reviewed;
 pub mod source;
 pub mod transition;
 

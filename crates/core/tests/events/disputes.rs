@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tribunal_core::dispute::{
     Answer, Decision, Gravity, Grounds, Hearing, JudgeNamed, Opening, Origin, Party, Position,
-    Recourse, Ruler, Subject,
+    Recourse, Referral, Ruler, Subject,
 };
 use tribunal_core::event::DisputeEvent;
 use tribunal_core::ids::DisputeId;
@@ -64,6 +64,18 @@ pub(super) fn examples() -> Vec<(DisputeEvent, Value)> {
             json!({"type": "dispute_ruled", "decision": "amend", "instructions": "use both",
                 "reason": "why", "reversal": "", "by": "judge", "judge": judge_json,
                 "overrules": false}),
+        ),
+        (
+            DisputeEvent::DisputeReferred {
+                referral: Box::new(Referral {
+                    task: "c-1".into(),
+                    title: "Fix login".into(),
+                    next: vec![DisputeId::new("d-0000000002").expect("a dispute id")],
+                    rest: "mend a.rs:3".into(),
+                }),
+            },
+            json!({"type": "dispute_referred", "referral": {"task": "c-1", "title": "Fix login",
+                "next": ["d-0000000002"], "rest": "mend a.rs:3"}}),
         ),
         (
             DisputeEvent::AlertAttempted {

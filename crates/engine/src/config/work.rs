@@ -79,6 +79,8 @@ pub struct RunSettings {
     pub max_rejections: u32,
     /// Whether a plan is made first: `auto` does when an agent is called `planner`.
     pub plan: PlanChoice,
+    /// Whether findings about the work are put to the coder before it is rejected.
+    pub arbitrate: bool,
     /// Branch that collects the approved work; `tribunal/work` when absent.
     pub branch: Option<String>,
 }
@@ -90,6 +92,7 @@ impl Default for RunSettings {
             coordinate_at: vec![2, 5, 9],
             max_rejections: 15,
             plan: PlanChoice::Auto,
+            arbitrate: true,
             branch: None,
         }
     }

@@ -1,8 +1,8 @@
 //! What follows from the events of a dispute: found in its story, done once each.
 
-use tribunal_core::dispute::{Dispute, Effect};
+use tribunal_core::dispute::{Dispute, Effect, Referral};
 use tribunal_core::event::{DisputeEvent, EventKind};
-use tribunal_core::ids::{CaseId, EffectKey};
+use tribunal_core::ids::{CaseId, DisputeId, EffectKey};
 use tribunal_store::{EffectState, StoreError};
 
 use super::task::Cause;
@@ -81,9 +81,37 @@ impl Engine {
                 }
                 Effect::KeepWork { task } => self.keep_work(case, task).await?,
                 Effect::ApproveWork { task } => self.approve_work(case, dispute, task).await?,
+                Effect::ReferNext { dispute, referral } => {
+                    let key = effect_key(format!("refer {dispute} after event {seq}"))?;
+                    self.refer_next(case, &key, dispute, referral).await?;
+                }
             }
         }
         Ok(())
+    }
+}
+
+impl Engine {
+    /// Lets a task wait for another dispute, as an effect of the one that was ruled.
+    async fn refer_next(
+        &self,
+        case: &Case,
+        key: &EffectKey,
+        next: &DisputeId,
+        referral: &Referral,
+    ) -> Result<(), CaseError> {
+        let probe = || async {
+            let now = self.dispute(next.as_str()).await?;
+            let referred = now.referral.as_ref() == Some(referral);
+            Ok(referred.then(|| format!("dispute {next}")))
+        };
+        let act = || async {
+            // What follows there may lead to a third one.
+            let referred = Box::pin(self.refer_dispute(next, referral.clone()));
+            referred.await.map(|_| ())
+        };
+        let what = format!("let task {} wait for dispute {next}", referral.task);
+        case.effect(key, &what, probe, act).await.map(|_| ())
     }
 }
 

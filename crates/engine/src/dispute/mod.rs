@@ -19,7 +19,7 @@ use tribunal_core::agent::Role;
 use tribunal_core::case::{CaseKind, Outcome, Pause};
 use tribunal_core::dispute::{
     Decision, Dispute, DisputeState, Effect, Evidence, Gravity, Grounds, Objection, Opening,
-    Origin, Party, Position, Recourse, Refusal, Ruler, Subject,
+    Origin, Party, Position, Recourse, Referral, Refusal, Ruler, Subject,
 };
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::finding::Category;
@@ -127,7 +127,12 @@ impl Engine {
         let key = new.key.clone();
         let opening = self.opening(new)?;
         let title = truncate_chars(opening.subject.title(), 100).into_owned();
-        let case = self.new_case(CaseKind::Dispute, title, json!({ "key": key }));
+        let parent = match &opening.subject {
+            Subject::Finding { review, .. } => review.as_str(),
+            Subject::Task { task, .. } => task,
+        };
+        let request = json!({ "key": key, "parent": parent });
+        let case = self.new_case(CaseKind::Dispute, title, request);
         let id = DisputeId::of_case(case.id());
         let (dispute, effects) = Dispute::open(id.clone(), opening, store.now().await?)?;
         let opened = DisputeEvent::DisputeOpened {
@@ -213,6 +218,21 @@ impl Engine {
             overrules: overrule == Overrule::Yes,
         };
         self.change(id, ruled).await
+    }
+
+    /// Lets a task wait for a dispute about a finding of its work, once.
+    pub(crate) async fn refer_dispute(
+        &self,
+        id: &DisputeId,
+        referral: Referral,
+    ) -> Result<Dispute, CaseError> {
+        let before = self.dispute(id.as_str()).await?;
+        if before.referral.as_ref() == Some(&referral) {
+            return self.settle_if_left(before).await;
+        }
+        let referral = Box::new(referral);
+        self.change(id, DisputeEvent::DisputeReferred { referral })
+            .await
     }
 
     /// Takes a ruling out of the precedents, with the reason.

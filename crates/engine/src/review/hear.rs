@@ -199,12 +199,18 @@ impl Hearing<'_> {
         number: usize,
         part: &Part,
     ) -> Result<PartAnswer, CaseError> {
-        let nonce = nonce(&self.request.seed, key, &part.material);
+        let guidance = &self.request.guidance;
+        let nonce = nonce(
+            &self.request.seed,
+            key,
+            &format!("{guidance}\n{}", part.material),
+        );
         let prompt = FindPrompt {
             nonce: &nonce,
             title: &self.request.pinned.title,
             domains: &member.domains,
             mandatory: &self.request.mandatory,
+            guidance,
             part: number,
             parts: self.parts.len(),
             material: &part.material,

@@ -41,7 +41,7 @@ use advise::Shelf;
 pub(crate) use advise::{Advice, STEP as ADVISORY_STEP};
 use arbitrate::ArbitrationRequest;
 pub(crate) use arbitrate::RecordedArbitration;
-pub use arbitrate::{ArbitrationWish, OfferWish};
+pub use arbitrate::{ArbitrationWish, OfferWish, Prompting};
 use debate::JudgeSeat;
 pub use panel::Member;
 
@@ -68,6 +68,10 @@ pub struct ReviewWish {
     pub new_only: bool,
     /// Put what is found to a coder and see it through.
     pub arbitrate: Option<ArbitrationWish>,
+    /// What the panel is told besides the change; empty for nothing.
+    pub guidance: String,
+    /// The case on whose behalf it is done, if there is one.
+    pub parent: Option<CaseId>,
 }
 
 impl ReviewWish {
@@ -85,19 +89,27 @@ impl ReviewWish {
             fail_on: None,
             new_only: false,
             arbitrate: None,
+            guidance: String::new(),
+            parent: None,
         }
     }
 }
 
 /// Two commits, of which the second is reviewed.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Commits<'a> {
     /// The change in one line.
     pub(crate) title: &'a str,
+    /// The case on whose behalf it is done.
+    pub(crate) parent: &'a CaseId,
     /// The commit before the change.
     pub(crate) base: &'a str,
     /// The commit after it.
     pub(crate) head: &'a str,
+    /// What the panel is told besides; empty for nothing.
+    pub(crate) guidance: &'a str,
+    /// How what is found is put to a coder.
+    pub(crate) arbitrate: Option<ArbitrationWish>,
 }
 
 /// A review as the ledger keeps it: all that decides its outcome, besides the answers.
@@ -129,6 +141,12 @@ pub(crate) struct ReviewRequest {
     may_skip: Vec<Omission>,
     fail_on: Option<Severity>,
     new_only: bool,
+    /// The case on whose behalf it is done: the task whose work is reviewed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parent: Option<CaseId>,
+    /// What the panel is told besides the change.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    guidance: String,
     /// What is put to a coder, and how; nothing when findings are only reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     arbitration: Option<ArbitrationRequest>,
@@ -177,7 +195,12 @@ impl Engine {
             Err(StoreError::NoSuchCase { .. }) => {}
             Err(error) => return Err(error.into()),
         }
-        let wish = ReviewWish::of(directory.to_owned());
+        let wish = ReviewWish {
+            guidance: commits.guidance.to_owned(),
+            parent: Some(commits.parent.clone()),
+            arbitrate: commits.arbitrate,
+            ..ReviewWish::of(directory.to_owned())
+        };
         let members = panel::choose(self, settings, &wish.reviewers)?;
         let repository = self.repository(directory)?;
         let pinned = Pinned {
@@ -244,6 +267,8 @@ impl Engine {
             may_skip: settings.review.may_skip.clone(),
             fail_on: wish.fail_on,
             new_only: wish.new_only,
+            guidance: wish.guidance,
+            parent: wish.parent,
             pinned,
         };
         let json = serde_json::to_value(&request).map_err(|e| CaseError::Request(e.to_string()))?;

@@ -51,8 +51,8 @@ pub(super) fn whole(
     if let Some(instructions) = &task.instructions {
         part("What binds you: the last rejection or ruling", instructions);
     }
-    if let Some((_, guidance)) = progress.guidance.last() {
-        part("What the arbiter advises", guidance);
+    if let Some(guided) = progress.guidance.last() {
+        part("What the arbiter advises", &guided.coder);
     }
     let last = progress.round().last();
     if let Some(last) = last.filter(|last| is_failure(&last.result)) {

@@ -23,7 +23,8 @@ impl Visit<'_> {
     ) -> Result<(), CaseError> {
         let rejections = task.rejections;
         let due = self.settings.run.coordinate_at.contains(&rejections);
-        let given = progress.guidance.iter().any(|(at, _)| *at == rejections);
+        let mut given = progress.guidance.iter();
+        let given = given.any(|one| one.rejections == rejections);
         if !due || given {
             return Ok(());
         }
@@ -43,7 +44,8 @@ impl Visit<'_> {
         task: &Task,
         progress: &Progress,
     ) -> Result<(Guidance, Source), CaseError> {
-        let earlier: Vec<String> = progress.guidance.iter().map(|(_, g)| g.clone()).collect();
+        let earlier = progress.guidance.iter().map(|one| one.coder.clone());
+        let earlier: Vec<String> = earlier.collect();
         let Some(agent) = self.arbiter.agent() else {
             return Ok(own_guidance(task, progress, "no arbiter is configured"));
         };

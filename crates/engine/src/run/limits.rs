@@ -14,8 +14,8 @@ use crate::case::CaseError;
 pub(super) struct Limits {
     max_cost: Option<MicroUsd>,
     until: Option<Instant>,
-    /// The cases that the run worked in, with what they had cost before.
-    touched: Mutex<BTreeMap<CaseId, Option<MicroUsd>>>,
+    /// The tasks that the run took, with what they had cost before.
+    taken: Mutex<BTreeMap<CaseId, MicroUsd>>,
     warnings: Mutex<Vec<String>>,
     reached: Mutex<Option<String>>,
 }
@@ -25,16 +25,10 @@ impl Limits {
         Self {
             max_cost,
             until,
-            touched: Mutex::default(),
+            taken: Mutex::default(),
             warnings: Mutex::default(),
             reached: Mutex::default(),
         }
-    }
-
-    /// Counts what a new case costs towards the run.
-    pub(super) fn touch(&self, case: &CaseId) {
-        let mut touched = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
-        touched.entry(case.clone()).or_default();
     }
 
     /// Keeps something that the user should know at the end.
@@ -56,11 +50,7 @@ impl Limits {
     }
 
     /// Returns why nothing more is to be begun, if that is so.
-    pub(super) async fn reached(
-        &self,
-        engine: &Engine,
-        task: &CaseId,
-    ) -> Result<Option<String>, CaseError> {
+    pub(super) async fn reached(&self, engine: &Engine) -> Result<Option<String>, CaseError> {
         if self.until.is_some_and(|until| Instant::now() >= until) {
             return Ok(Some(self.end("the time of this run is over".to_owned())));
         }
@@ -70,7 +60,7 @@ impl Limits {
         let Some(cap) = self.max_cost else {
             return Ok(None);
         };
-        let spent = self.spent(engine, task).await?;
+        let spent = self.spent(engine).await?;
         Ok((spent >= cap).then(|| self.end(format!("{spent} of {cap} of this run are spent"))))
     }
 
@@ -81,25 +71,15 @@ impl Limits {
     }
 
     /// Returns what this run has cost so far.
-    async fn spent(&self, engine: &Engine, task: &CaseId) -> Result<MicroUsd, CaseError> {
-        let cases: Vec<(CaseId, Option<MicroUsd>)> = {
-            let mut touched = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
-            touched.entry(task.clone()).or_default();
-            touched.clone().into_iter().collect()
+    async fn spent(&self, engine: &Engine) -> Result<MicroUsd, CaseError> {
+        let taken = {
+            let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+            taken.clone()
         };
         let mut total = 0_u64;
-        for (case, before) in cases {
-            let spend = engine.ledger.store().case_spend(&case).await?;
+        for (task, before) in taken {
+            let spend = engine.ledger.store().family_spend(&task).await?;
             let now = amount(&spend, engine.caps.assumed);
-            let before = match before {
-                Some(before) => before,
-                None => {
-                    let started = MicroUsd(0);
-                    let mut touched = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
-                    touched.insert(case, Some(started));
-                    started
-                }
-            };
             total = total.saturating_add(now.0.saturating_sub(before.0));
         }
         Ok(MicroUsd(total))
@@ -107,10 +87,13 @@ impl Limits {
 
     /// Takes note of what a task had cost before this run took it.
     pub(super) async fn begin(&self, engine: &Engine, task: &CaseId) -> Result<(), CaseError> {
-        let spend = engine.ledger.store().case_spend(task).await?;
+        if self.max_cost.is_none() {
+            return Ok(());
+        }
+        let spend = engine.ledger.store().family_spend(task).await?;
         let before = amount(&spend, engine.caps.assumed);
-        let mut touched = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
-        touched.entry(task.clone()).or_insert(Some(before));
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.entry(task.clone()).or_insert(before);
         Ok(())
     }
 }

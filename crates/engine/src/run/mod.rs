@@ -8,6 +8,7 @@ mod brief;
 mod guide;
 mod limits;
 mod progress;
+mod review;
 mod visit;
 mod work;
 
@@ -25,19 +26,18 @@ use tribunal_core::event::WorkEvent;
 use tribunal_core::ids::CaseId;
 use tribunal_core::money::MicroUsd;
 use tribunal_core::task::next::{Blocked, Listed, Queue, Turn, queue};
-use tribunal_core::task::transition::Move;
-use tribunal_core::task::{Actor, Task, TaskState};
+use tribunal_core::task::{Task, TaskState};
 use tribunal_store::{StoreError, TaskRecord};
 
 use self::limits::Limits;
 pub(crate) use self::progress::Progress;
-use self::visit::{Visit, Visited};
+use self::visit::{Contest, Visit, Visited};
 use crate::Engine;
 use crate::arbiter::Arbiter;
 use crate::case::{Case, CaseError};
 use crate::change::Repository;
 use crate::config::{OnMajor, Roster, Settings};
-use crate::task::{MoveRequest, TaskError};
+use crate::task::TaskError;
 
 /// How long a worker waits before it looks at the list again while others work.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
@@ -124,7 +124,7 @@ impl Engine {
         settings: &Settings,
         wish: RunWish,
     ) -> Result<RunReport, CaseError> {
-        check(settings)?;
+        check_cast(settings)?;
         let json = serde_json::to_value(&wish).map_err(|e| CaseError::Request(e.to_string()))?;
         let title = match &wish.task {
             Some(task) => format!("task {task}"),
@@ -144,7 +144,7 @@ impl Engine {
         let wish: RunWish = serde_json::from_value(request).map_err(|error| {
             CaseError::Request(format!("the recorded request cannot be read: {error}"))
         })?;
-        check(settings)?;
+        check_cast(settings)?;
         let case = self.take_over(id).await?;
         self.carry_out_run(case, settings, wish).await
     }
@@ -372,10 +372,10 @@ impl Loop<'_> {
                 visit.leave(task.state).await?;
                 Ok((task.state, why))
             }
-            Ok(Visited::Dispute { task, dispute }) => {
+            Ok(Visited::Dispute { task, contest }) => {
                 visit.keep_disputed(&task).await?;
                 visit.leave(task.state).await?;
-                self.open_dispute(&task, *dispute).await
+                self.dispute(&task, contest).await
             }
             Err(CaseError::Parked { why, .. }) => {
                 let now = self
@@ -392,35 +392,37 @@ impl Loop<'_> {
         }
     }
 
-    /// Opens the dispute that ends a task, and marks it. Both happen once, whatever comes between.
-    async fn open_dispute(
+    /// Lets the task wait for a ruling. That happens once, whatever comes between.
+    async fn dispute(
         &self,
         task: &Task,
-        dispute: crate::dispute::NewDispute,
+        contest: Contest,
     ) -> Result<(TaskState, Option<String>), CaseError> {
-        let opened = self.engine.open_dispute(dispute).await?;
+        let store = self.engine.ledger.store();
+        let opened = match contest {
+            Contest::Open(dispute) => self.engine.open_dispute(*dispute).await,
+            Contest::Refer(dispute, referral) => {
+                self.engine.refer_dispute(&dispute, referral).await
+            }
+        };
         tribunal_store::crashpoint!("run.dispute.opened");
-        let now = self
-            .engine
-            .ledger
-            .store()
-            .find_task(task.id.as_str())
-            .await?;
-        if now.task.state != TaskState::Disputed {
-            let request = MoveRequest {
-                done: Move::Dispute,
-                actor: Actor::System,
-                note: Some(format!("dispute {}", opened.id)),
-            };
-            let moved = self.engine.move_task(&task.id, request).await;
-            moved.map_err(as_case_error)?;
-        }
-        if self.settings.disputes.on_major == OnMajor::Halt {
+        let dispute = match opened {
+            Ok(dispute) => dispute,
+            // A person was faster with a dispute of their own.
+            Err(CaseError::Store(StoreError::OpenDispute { .. })) => {
+                let open = store.open_dispute_of(task.id.as_str()).await?;
+                open.ok_or_else(|| CaseError::Request("the dispute was settled".to_owned()))?
+            }
+            Err(error) => return Err(error),
+        };
+        // Whoever ruled meanwhile has moved it on.
+        let now = store.find_task(task.id.as_str()).await?.task.state;
+        if now == TaskState::Disputed && self.settings.disputes.on_major == OnMajor::Halt {
             let mut halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner);
-            let why = format!("task {} is disputed ({})", task.id, opened.id);
+            let why = format!("task {} is disputed ({})", task.id, dispute.id);
             halted.get_or_insert(why);
         }
-        Ok((TaskState::Disputed, None))
+        Ok((now, None))
     }
 
     /// Returns why the run ended, in words and as what.
@@ -493,15 +495,13 @@ fn queue_of(tasks: &[TaskRecord], passed_over: &BTreeSet<CaseId>) -> Queue {
     found
 }
 
-fn check(settings: &Settings) -> Result<(), CaseError> {
+/// Checks that somebody is there who could work.
+pub fn check_cast(settings: &Settings) -> Result<(), CaseError> {
     let roster = Roster::new(settings);
-    if roster.with_role(Role::Coder).next().is_none() {
-        return Err(CaseError::Request(
-            "no agent is a coder; connect one with `tribunal connect <agent> --role coder`"
-                .to_owned(),
-        ));
+    match roster.with_role(Role::Coder).next() {
+        Some(_) => Ok(()),
+        None => Err(CaseError::NoCoder),
     }
-    Ok(())
 }
 
 fn waits(why: &Pause) -> String {

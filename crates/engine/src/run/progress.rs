@@ -27,10 +27,25 @@ pub(crate) struct Progress {
     pub(crate) before_round: usize,
     /// The reviews that came to an end.
     pub(crate) reviews: Vec<CaseId>,
+    /// How often the work was rejected since a person last sent the task back.
+    pub(crate) rejected: u32,
     /// Why work was rejected, oldest first.
     pub(crate) reasons: Vec<String>,
     /// What both sides were told, oldest first.
-    pub(crate) guidance: Vec<(u32, String)>,
+    pub(crate) guidance: Vec<Guided>,
+    /// The review whose result is on record and has not moved the task yet.
+    pub(crate) undecided: Option<CaseId>,
+}
+
+/// What both sides were told after repeated rejections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Guided {
+    /// After how many rejections.
+    pub(crate) rejections: u32,
+    /// What the coder was told.
+    pub(crate) coder: String,
+    /// What the reviewers were told.
+    pub(crate) reviewer: String,
 }
 
 impl Progress {
@@ -62,10 +77,20 @@ impl Progress {
             }
             WorkEvent::PlanAdvanced { plan } => self.plan = Some(plan.clone()),
             WorkEvent::ExecutionDone { execution } => self.history.push(execution.clone()),
-            WorkEvent::TaskReviewed { review, .. } => self.reviews.push(review.clone()),
+            WorkEvent::TaskReviewed { review, .. } => {
+                self.reviews.push(review.clone());
+                self.undecided = Some(review.clone());
+            }
             WorkEvent::GuidanceGiven {
-                rejections, coder, ..
-            } => self.guidance.push((*rejections, coder.clone())),
+                rejections,
+                coder,
+                reviewer,
+                ..
+            } => self.guidance.push(Guided {
+                rejections: *rejections,
+                coder: coder.clone(),
+                reviewer: reviewer.clone(),
+            }),
             WorkEvent::ArbiterDecided { .. }
             | WorkEvent::TaskTaken { .. }
             | WorkEvent::TaskLeft { .. }
@@ -81,8 +106,20 @@ impl Progress {
                 self.files.clone_from(files);
             }
             TaskEvent::TaskMoved { done, note, .. } => {
-                if *done == Move::Reject {
-                    self.reasons.extend(note.clone());
+                self.undecided = None;
+                match done {
+                    Move::Reject => {
+                        self.rejected += 1;
+                        self.reasons.extend(note.clone());
+                    }
+                    Move::RuleAgainstCoder | Move::Reopen => self.rejected = 0,
+                    Move::Start
+                    | Move::Submit
+                    | Move::Approve
+                    | Move::Dispute
+                    | Move::RuleForCoder
+                    | Move::Skip
+                    | Move::Fail => {}
                 }
                 if matches!(
                     done,

@@ -28,7 +28,7 @@ use crate::task::all_events;
 use crate::worktree::{Signature, Worktree};
 
 /// Who can be chosen, and which agent that is.
-struct Cast {
+pub(super) struct Cast {
     candidates: Vec<Candidate>,
     agents: Vec<(String, AgentName)>,
 }
@@ -57,7 +57,7 @@ impl Visit<'_> {
         self.fix_base(progress).await?;
         let cast = cast(self.engine, self.settings, task);
         loop {
-            if let Some(why) = self.limits.reached(self.engine, &task.id).await? {
+            if let Some(why) = self.limits.reached(self.engine).await? {
                 return Ok(Stage::Leave(why));
             }
             let mut hint = None;
@@ -128,7 +128,7 @@ impl Visit<'_> {
         self.case.record([event.into()]).await
     }
 
-    fn tests_are_due(&self, last: &Execution) -> bool {
+    pub(super) fn tests_are_due(&self, last: &Execution) -> bool {
         let worked = matches!(last.result, ExecutionResult::Worked { .. });
         worked && self.engine.tests.is_some()
     }
@@ -180,7 +180,7 @@ impl Visit<'_> {
         self.case.record([event]).await
     }
 
-    fn note_done(
+    pub(super) fn note_done(
         &self,
         progress: &mut Progress,
         mode: &str,
@@ -199,7 +199,7 @@ impl Visit<'_> {
     }
 
     /// Runs the project's tests on the work.
-    async fn test(&self, progress: &mut Progress) -> Result<(), CaseError> {
+    pub(super) async fn test(&self, progress: &mut Progress) -> Result<(), CaseError> {
         let Some(tests) = &self.engine.tests else {
             return Ok(());
         };
@@ -498,8 +498,18 @@ fn last_mode(progress: &Progress, cast: &Cast) -> String {
     worked.unwrap_or("developer").to_owned()
 }
 
+/// Returns the agent whose work is looked at.
+pub(super) fn last_worker<'a>(progress: &Progress, cast: &'a Cast) -> Option<&'a AgentName> {
+    let worked = progress
+        .history
+        .iter()
+        .rev()
+        .find(|execution| matches!(execution.result, ExecutionResult::Worked { .. }));
+    cast.agent(&worked?.mode)
+}
+
 /// Returns who can be chosen for this task. Nobody is made up.
-fn cast(engine: &Engine, settings: &Settings, task: &Task) -> Cast {
+pub(super) fn cast(engine: &Engine, settings: &Settings, task: &Task) -> Cast {
     let roster = Roster::new(settings);
     let coders: Vec<_> = roster.with_role(Role::Coder).collect();
     let by_name = |name: &str| coders.iter().find(|agent| agent.name.as_str() == name);

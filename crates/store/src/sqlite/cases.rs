@@ -16,7 +16,14 @@ use crate::{CaseRecord, StoreError};
 /// Applies an event to the table `cases`.
 pub(super) fn apply(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
     match &event.kind {
-        EventKind::CaseOpened { kind, title, .. } => open(batch, event, kind.as_str(), title),
+        EventKind::CaseOpened {
+            kind,
+            title,
+            request,
+        } => {
+            let parent = request.get("parent").and_then(|parent| parent.as_str());
+            open(batch, event, kind.as_str(), title, parent)
+        }
         EventKind::CaseResumed { .. } => set_state(batch, event, &CaseState::Open),
         EventKind::CaseParked { why, until } => {
             let (why, until) = (why.clone(), *until);
@@ -29,10 +36,16 @@ pub(super) fn apply(batch: &mut Batch, event: &Event) -> Result<(), StoreError> 
     }
 }
 
-fn open(batch: &mut Batch, event: &Event, kind: &str, title: &str) -> Result<(), StoreError> {
+fn open(
+    batch: &mut Batch,
+    event: &Event,
+    kind: &str,
+    title: &str,
+    parent: Option<&str>,
+) -> Result<(), StoreError> {
     const SQL: &str = "
-        INSERT INTO cases (id, kind, title, state, opened_at_ms)
-        VALUES ($1, $2, $3, $4, $5)
+        INSERT INTO cases (id, kind, title, state, opened_at_ms, parent)
+        VALUES ($1, $2, $3, $4, $5, $6)
         ON CONFLICT DO NOTHING";
     let repeated = StoreError::Repeated {
         what: format!("the opening of case {}", event.case),
@@ -44,6 +57,7 @@ fn open(batch: &mut Batch, event: &Event, kind: &str, title: &str) -> Result<(),
         .bind(title)
         .bind(state_to_column(&CaseState::Open)?)
         .bind(event.at.0)
+        .bind(parent)
         .unless_changed(Refusal::Plain(repeated));
     Ok(())
 }

@@ -4,7 +4,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, QueryBuilder, Row as _, Sqlite, SqliteConnection};
 use tribunal_core::case::CaseKind;
 use tribunal_core::dispute::{
-    Alerts, Dispute, DisputeState, Opening, Party, Position, Recourse, Ruling, Status,
+    Alerts, Dispute, DisputeState, Opening, Party, Position, Recourse, Referral, Ruling, Status,
 };
 use tribunal_core::event::{DisputeEvent, Event};
 use tribunal_core::ids::{CaseId, DisputeId};
@@ -67,6 +67,7 @@ pub(super) fn apply(
             };
             rule(batch, &id, &ruling, *overrules)
         }
+        DisputeEvent::DisputeReferred { referral } => refer(batch, &id, referral),
         DisputeEvent::AlertAttempted { delivered, .. } => {
             const SQL: &str = "
                 UPDATE disputes
@@ -245,6 +246,21 @@ fn rule(
     Ok(())
 }
 
+fn refer(batch: &mut Batch, id: &DisputeId, referral: &Referral) -> Result<(), StoreError> {
+    const SQL: &str = "
+        UPDATE OR IGNORE disputes SET task = $2, referral = $3
+        WHERE id = $1 AND gravity = 'major' AND (task IS NULL OR referral IS NOT NULL)";
+    batch
+        .add(SQL)
+        .bind(id.as_str())
+        .bind(referral.task.as_str())
+        .bind(to_json(referral)?)
+        .unless_changed(Refusal::Plain(StoreError::OpenDispute {
+            task: referral.task.clone(),
+        }));
+    Ok(())
+}
+
 fn misplaced(id: &DisputeId, what: &str) -> Refusal {
     Refusal::Plain(StoreError::Refused {
         what: format!("dispute {id} does not take {what} as it stands"),
@@ -259,7 +275,7 @@ fn to_json<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {
 
 const COLUMNS: &str = "
     SELECT id, opened_at_ms, opening, coder, reviewer, state, recourse, hearings, rulings, dropped,
-           attempts, attempted_ms, delivered
+           attempts, attempted_ms, delivered, referral
     FROM disputes ";
 
 /// Returns the dispute with exactly this id, or the only one whose id starts or ends with `text`.
@@ -466,6 +482,7 @@ fn read(row: &SqliteRow) -> Result<Dispute, StoreError> {
     };
     (opening.coder, opening.reviewer) = (position("coder")?, position("reviewer")?);
     let recourse = text("recourse")?.map(|text| parse(&text).map_err(|error| damaged(&error)));
+    let referral = text("referral")?.map(|text| parse(&text).map_err(|error| damaged(&error)));
     let dropped: i64 = row.try_get("dropped")?;
     let (attempts, delivered): (i64, i64) = (row.try_get("attempts")?, row.try_get("delivered")?);
     let attempted: Option<i64> = row.try_get("attempted_ms")?;
@@ -476,6 +493,7 @@ fn read(row: &SqliteRow) -> Result<Dispute, StoreError> {
         hearings: parse(&required("hearings")?).map_err(|error| damaged(&error))?,
         rulings: parse(&required("rulings")?).map_err(|error| damaged(&error))?,
         opened_at: Timestamp(row.try_get("opened_at_ms")?),
+        referral: referral.transpose()?,
         precedent_dropped: dropped != 0,
         alerts: Alerts {
             attempts: u32::try_from(attempts).unwrap_or(u32::MAX),

@@ -154,6 +154,10 @@ impl Store for SqliteStore {
         read!(self, conn => runs::case_spend(conn, case))
     }
 
+    async fn family_spend(&self, case: &CaseId) -> Result<Spend, StoreError> {
+        read!(self, conn => runs::family_spend(conn, case))
+    }
+
     async fn spend_since(&self, since: Timestamp) -> Result<Spend, StoreError> {
         read!(self, conn => runs::spend_since(conn, since))
     }

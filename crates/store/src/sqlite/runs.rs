@@ -195,7 +195,7 @@ fn read(row: &SqliteRow, case: &CaseId) -> Result<RunRecord, StoreError> {
 
 /// Sums up the runs that the rest of the statement selects.
 macro_rules! sum_of_runs {
-    ($condition:literal) => {
+    ($condition:expr) => {
         concat!(
             "SELECT COUNT(*) AS runs,
                     COUNT(*) - COUNT(cost_micros) AS unknown_runs,
@@ -218,6 +218,46 @@ pub(super) async fn case_spend(
     const SQL: &str = sum_of_runs!("runs WHERE case_id = $1");
     let row = sqlx::query(SQL).bind(case.as_str()).fetch_one(conn).await?;
     read_spend(&row)
+}
+
+/// The case `$1` and all that were opened on its behalf.
+macro_rules! family {
+    ($condition:literal) => {
+        concat!(
+            "runs WHERE case_id IN (
+                 WITH RECURSIVE family (id) AS (
+                     SELECT $1 UNION SELECT cases.id FROM cases, family
+                     WHERE cases.parent = family.id)
+                 SELECT id FROM family)",
+            $condition
+        )
+    };
+}
+
+/// Returns what was spent by a case and by all that were opened on its behalf.
+pub(super) async fn family_spend(
+    conn: &mut SqliteConnection,
+    case: &CaseId,
+) -> Result<Spend, StoreError> {
+    const SQL: &str = sum_of_runs!(family!(""));
+    let row = sqlx::query(SQL).bind(case.as_str()).fetch_one(conn).await?;
+    read_spend(&row)
+}
+
+/// Returns the agents that have been asked for a case or on its behalf and have not answered.
+pub(super) async fn at_work(
+    conn: &mut SqliteConnection,
+    case: &CaseId,
+) -> Result<Vec<String>, StoreError> {
+    const SQL: &str = concat!(
+        "SELECT DISTINCT agent FROM ",
+        family!(" AND result IS NULL ORDER BY agent")
+    );
+    let rows: Vec<(String,)> = sqlx::query_as(SQL)
+        .bind(case.as_str())
+        .fetch_all(conn)
+        .await?;
+    Ok(rows.into_iter().map(|(agent,)| agent).collect())
 }
 
 /// Returns what was spent by all runs that started at or after `since`.

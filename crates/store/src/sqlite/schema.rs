@@ -8,12 +8,13 @@ use super::site::{Patience, Site, is_busy};
 use crate::{StoreError, crashpoint, private};
 
 /// What each version adds; the position is the version before it.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../../migrations/sqlite/0001_ledger.sql"),
     include_str!("../../migrations/sqlite/0002_findings.sql"),
     include_str!("../../migrations/sqlite/0003_tasks.sql"),
     include_str!("../../migrations/sqlite/0004_disputes.sql"),
     include_str!("../../migrations/sqlite/0005_arbiter.sql"),
+    include_str!("../../migrations/sqlite/0006_referrals.sql"),
 ];
 
 /// The schema that this program reads and writes.

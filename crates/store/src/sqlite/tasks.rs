@@ -257,7 +257,7 @@ async fn find(
         .fetch_one(&mut *conn)
         .await?;
     let mut record = record(&row, site)?;
-    record.spend = runs::case_spend(conn, &record.task.id).await?;
+    count(conn, &mut record).await?;
     Ok(record)
 }
 
@@ -269,11 +269,20 @@ async fn all(conn: &mut SqliteConnection, site: &Site) -> Result<Vec<TaskRecord>
     for row in &rows {
         let mut record = record(row, site)?;
         if record.task.state != TaskState::Pending {
-            record.spend = runs::case_spend(conn, &record.task.id).await?;
+            count(conn, &mut record).await?;
         }
         records.push(record);
     }
     Ok(records)
+}
+
+/// Adds what a task has cost, its reviews and disputes included, and who is at work on it.
+async fn count(conn: &mut SqliteConnection, record: &mut TaskRecord) -> Result<(), StoreError> {
+    record.spend = runs::family_spend(conn, &record.task.id).await?;
+    if record.worker.is_some() {
+        record.agents = runs::at_work(conn, &record.task.id).await?;
+    }
+    Ok(())
 }
 
 async fn in_the_way(
@@ -331,6 +340,7 @@ fn record(row: &SqliteRow, site: &Site) -> Result<TaskRecord, StoreError> {
             id,
         },
         worker,
+        agents: Vec::new(),
         spend: Spend::default(),
         added_at: Timestamp(row.try_get("added_at_ms")?),
         changed_at: Timestamp(row.try_get("changed_at_ms")?),

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use tribunal_core::dispute::{Decision, Dispute, Recourse};
+use tribunal_core::task::TaskState;
 use tribunal_engine::Engine;
 use tribunal_engine::dispute::{Chooser, Overrule};
 
@@ -107,6 +108,16 @@ pub(super) async fn tell(
             (Decision::Enforce, None) => "The finding is upheld and locked\n",
             (Decision::Amend { .. }, None) => "The finding is upheld, as your notes say\n",
         })?;
+        if let Some(referral) = &dispute.referral {
+            let task = engine.task(&referral.task).await?.task;
+            let (id, marker) = (&task.id, task.state.marker());
+            invocation.print(&match referral.next.first() {
+                Some(next) if task.state == TaskState::Disputed => {
+                    format!("Task {id}: [!] stays, dispute {next} is about its work as well\n")
+                }
+                _ => format!("Task {id}: [!] → [{marker}]\n"),
+            })?;
+        }
     }
     stale::remind(invocation, engine).await?;
     Ok(Exit::Pass)

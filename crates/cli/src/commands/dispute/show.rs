@@ -72,6 +72,9 @@ fn facts(text: &mut String, dispute: &Dispute, now: Timestamp) {
             fact("Review", review.as_str());
         }
     }
+    if let Some(referral) = &dispute.referral {
+        fact("Task", &format!("{} ({})", referral.title, referral.task));
+    }
     fact("Reason", opening.grounds.phrase());
     if let Some(objection) = &opening.objection {
         fact("Objection", &objection.phrase());

@@ -23,7 +23,7 @@ pub(super) async fn list(
     let now = engine.ledger().store().now().await?;
     let days = engine.stale_after_days();
     let mut stale = engine.stale_disputes().await?;
-    stale.retain(|one| task.is_none() || one.opening.subject.task() == task.as_deref());
+    stale.retain(|one| task.is_none() || one.task() == task.as_deref());
     let days_open = |one: &Dispute| one.days_open(now).unwrap_or(0);
     if json {
         let listed: Vec<Value> = stale

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use tribunal_engine::review::{ArbitrationWish, OfferWish};
+use tribunal_engine::review::{ArbitrationWish, OfferWish, Prompting};
 
 use crate::invocation::Invocation;
 
@@ -40,6 +40,7 @@ impl ArbitrateArgs {
         Some(ArbitrationWish {
             coder: self.coder,
             offer,
+            prompting: Prompting::AsConfigured,
         })
     }
 }

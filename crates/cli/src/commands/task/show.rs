@@ -132,7 +132,7 @@ pub(super) async fn list(invocation: &Invocation, args: List) -> Result<Exit, Cl
             format!("[{}]", task.state.marker()),
             task.id.to_string(),
             section.map_or_else(dash, |name| shown(name, 24)),
-            record.worker.clone().unwrap_or_else(dash),
+            at_work(record).unwrap_or_else(dash),
             match task.rejections {
                 0 => dash(),
                 n => n.to_string(),
@@ -147,6 +147,14 @@ pub(super) async fn list(invocation: &Invocation, args: List) -> Result<Exit, Cl
     invocation.print(&format!("{table}\n"))?;
     invocation.say(&summary(tasks.iter().map(|record| record.task.state)));
     Ok(Exit::Pass)
+}
+
+/// Returns who works on a task: the agents that are asked, else the process that holds it.
+fn at_work(record: &TaskRecord) -> Option<String> {
+    match record.agents.is_empty() {
+        true => record.worker.clone(),
+        false => Some(shown(&record.agents.join(", "), 24)),
+    }
 }
 
 /// Returns how many tasks stand where.
@@ -214,6 +222,9 @@ pub(super) async fn show(invocation: &Invocation, args: Show) -> Result<Exit, Cl
     line("Cost", &report::spend(&record.spend));
     if let Some(worker) = &record.worker {
         line("Worker", worker);
+        if !record.agents.is_empty() {
+            line("At work", &record.agents.join(", "));
+        }
     }
     if let Some(commit) = &task.commit {
         line("Commit", commit);
@@ -325,6 +336,7 @@ fn record_json(record: &TaskRecord) -> Value {
     let mut json = task_json(&record.task);
     if let Some(object) = json.as_object_mut() {
         object.insert("worker".to_owned(), json!(record.worker));
+        object.insert("agents".to_owned(), json!(record.agents));
         object.insert("spend".to_owned(), json!(record.spend));
         object.insert("added_at".to_owned(), json!(record.added_at));
         object.insert("changed_at".to_owned(), json!(record.changed_at));

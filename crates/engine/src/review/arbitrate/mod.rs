@@ -45,6 +45,17 @@ pub struct ArbitrationWish {
     pub coder: Option<String>,
     /// How the coder's work is handed over.
     pub offer: OfferWish,
+    /// Whether a person may be asked on the way.
+    pub prompting: Prompting,
+}
+
+/// Whether a person may be asked how a dispute is to be settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prompting {
+    /// As `review.on_dispute.prompt_user` says.
+    AsConfigured,
+    /// Nobody is; what needs a person waits for one.
+    Never,
 }
 
 /// An arbitration as the ledger keeps it.
@@ -115,7 +126,10 @@ impl ArbitrationRequest {
             coders: named.into_iter().map(seat).collect::<Result<_, _>>()?,
             rounds: settings.review.arbitration.rounds,
             offer: wish.offer.clone(),
-            prompt_user: settings.review.on_dispute.prompt_user,
+            prompt_user: match wish.prompting {
+                Prompting::AsConfigured => settings.review.on_dispute.prompt_user,
+                Prompting::Never => false,
+            },
             recourse: settings.review.on_dispute.default_recourse,
             at: engine.ledger.store().now().await?,
             recorded: None,

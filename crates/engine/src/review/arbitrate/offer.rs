@@ -26,6 +26,8 @@ pub enum OfferWish {
     },
     /// In the files of the working tree, if they are as they were reviewed.
     Apply,
+    /// Only in our own clone: whoever asked goes on with it there.
+    Keep,
 }
 
 impl Bench<'_> {
@@ -62,6 +64,7 @@ impl Bench<'_> {
             OfferWish::Branch => self.offer_branch(commit).await,
             OfferWish::Patch { file } => self.offer_patch(start, commit, file.clone()).await,
             OfferWish::Apply => self.offer_files(start, commit).await,
+            OfferWish::Keep => Ok(kept("the loop goes on with it")),
         }
     }
 

@@ -1,0 +1,217 @@
+//! What ends a run before the list is done, and going on afterwards.
+
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+
+use super::{add, connect_only, git, markers, project};
+use crate::common::TestEnv;
+
+/// How long a test waits for something that must happen; nothing is measured by it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn wait_for(what: &str, mut look: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !look() {
+        assert!(start.elapsed() < PATIENCE, "no sign of {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A project whose coder runs this shell script; `$DIR` is a place of the test.
+fn project_of(script: &str, more: &str) -> TestEnv {
+    let env = project(more);
+    let text = format!(
+        "#!/bin/sh\nDIR='{}'\nprompt=$(cat)\n\
+         nonce=$(printf '%s' \"$prompt\" | sed -n 's/^Nonce: //p' | head -1)\n\
+         title=$(printf '%s' \"$prompt\" | sed -n 's/^Task: //p' | head -1)\n\
+         {script}\n\
+         printf '{{\"nonce\": \"%s\", \"summary\": \"did it\", \"done\": [], \"end\": \"%s\"}}\\n' \
+         \"$nonce\" \"$nonce\"\n",
+        env.root().display()
+    );
+    let coder = env.write("../own.sh", text);
+    let coder = coder.display();
+    connect_only(
+        &env,
+        &format!("  - {{name: ann, command: [sh, {coder}], role: coder}}\n"),
+    );
+    env
+}
+
+const EASY: &str = "printf 'def f(x):\\n    return x\\n' > \"$title.py\"";
+
+#[test]
+fn a_run_begins_nothing_more_once_it_has_cost_enough() {
+    let env = project("");
+    let reply = |title: &str| {
+        json!({"when": format!("Task: {title}"), "cost_usd": 0.5,
+            "write": {format!("{title}.py"): "def f(x):\n    return x\n"},
+            "json": {"nonce": "{{line:Nonce: }}", "summary": "s", "done": [],
+                "end": "{{line:Nonce: }}"}})
+    };
+    let script = json!({ "replies": [reply("one"), reply("two"), reply("three")] });
+    let script = env.write("../costs.json", script.to_string());
+    connect_only(
+        &env,
+        &format!(
+            "  - {{name: ann, provider: scripted, role: coder, script: {}}}\n",
+            script.display()
+        ),
+    );
+    for title in ["one", "two", "three"] {
+        add(&env, &[title]);
+    }
+    let ran = env.run(["run", "--max-cost", "0.90"]).assert_code(7);
+    assert_eq!(markers(&env), "[x] one\n[-] two\n[ ] three");
+    assert!(
+        ran.stderr.contains("$1.00 of $0.90 of this run are spent"),
+        "{}",
+        ran.stderr
+    );
+    // What was paid for is not paid for again.
+    env.run(["run"]).assert_code(0);
+    assert_eq!(markers(&env), "[x] one\n[x] two\n[x] three");
+    let board = env.run(["task", "list", "--json"]).json();
+    let known = board["tasks"].as_array().unwrap().iter();
+    let known: Vec<u64> = known
+        .map(|task| task["spend"]["known"].as_u64().unwrap())
+        .collect();
+    assert_eq!(known, [500_000; 3]);
+    env.assert_healthy();
+}
+
+#[test]
+fn the_most_iterations_can_be_given_for_one_run() {
+    let env = project_of(
+        "echo x >> \"$DIR/calls\"; echo x >> never.py",
+        "project: {test_command: [sh, -c, 'exit 1']}\n",
+    );
+    add(&env, &["one"]);
+    env.run(["run", "--max-iterations", "3"]).assert_code(1);
+    assert_eq!(markers(&env), "[F] one");
+    let calls = std::fs::read_to_string(env.root().join("calls")).unwrap();
+    assert_eq!(calls.lines().count(), 3);
+    env.run(["run", "--max-iterations", "0"]).assert_code(3);
+}
+
+#[test]
+fn a_run_begins_nothing_more_after_its_time_and_can_be_resumed() {
+    let env = project_of(&format!("sleep 2; {EASY}"), "");
+    add(&env, &["one"]);
+    add(&env, &["two"]);
+    let ran = env
+        .run(["run", "--max-time", "1s", "--json"])
+        .assert_code(7);
+    let json: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(json["why"], "the time of this run is over");
+    assert!(markers(&env).ends_with("[ ] two"), "{}", markers(&env));
+    // It goes on where it stopped; its time begins anew.
+    let case = json["case"].as_str().unwrap();
+    env.run(["resume", case]).assert_code(7);
+    env.run(["run"]).assert_code(0);
+    assert_eq!(markers(&env), "[x] one\n[x] two");
+    env.assert_healthy();
+}
+
+fn start(env: &TestEnv, args: &[&str]) -> Child {
+    let mut command = env.command(args);
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), signal).unwrap();
+}
+
+#[test]
+fn a_second_ctrl_c_stops_at_once_and_the_run_can_be_resumed() {
+    // The coder of the first attempt does not listen to a request to stop.
+    let script = format!(
+        "if [ ! -e \"$DIR/again\" ]; then trap '' TERM INT; touch \"$DIR/started\"; \
+         while :; do sleep 1; done; fi; {EASY}"
+    );
+    let env = project_of(&script, "");
+    add(&env, &["one"]);
+    add(&env, &["two"]);
+    let mut run = start(&env, &["run"]);
+    wait_for("the coder", || env.root().join("started").exists());
+    signal(&run, Signal::SIGINT);
+    std::thread::sleep(Duration::from_millis(50));
+    signal(&run, Signal::SIGINT);
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    wait_for("the end of the coder", || env.survivors().is_empty());
+    env.write("../again", "");
+    // The newest case of a run is gone on with, and nothing is left of the first attempt.
+    let log = env.run(["log", "--json"]).json();
+    let cases = log["cases"].as_array().unwrap();
+    let case = cases.iter().find(|case| case["kind"] == "run").unwrap();
+    env.run(["resume", case["case"].as_str().unwrap()])
+        .assert_code(0);
+    assert_eq!(markers(&env), "[x] one\n[x] two");
+    let log = git(&env.project(), &["log", "--format=%s", "tribunal/work"]);
+    assert_eq!(log, "two\none\nbegin");
+    env.assert_healthy();
+}
+
+#[test]
+fn a_first_ctrl_c_stops_at_the_next_safe_point() {
+    let script = format!("touch \"$DIR/started-$title\"; sleep 1; {EASY}");
+    let env = project_of(&script, "");
+    add(&env, &["one"]);
+    add(&env, &["two"]);
+    let mut run = start(&env, &["run"]);
+    wait_for("the coder", || env.root().join("started-one").exists());
+    signal(&run, Signal::SIGINT);
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    assert!(markers(&env).ends_with("[ ] two"));
+    env.assert_no_survivor("a stopped run");
+    env.run(["run"]).assert_code(0);
+    assert_eq!(markers(&env), "[x] one\n[x] two");
+    env.assert_healthy();
+}
+
+#[test]
+fn work_that_contradicts_what_was_approved_meanwhile_is_done_again_from_there() {
+    // Both begin from the same base: each waits until the other has begun.
+    let script = "touch \"$DIR/began-$title\"\n\
+        while [ ! -e \"$DIR/began-one\" ] || [ ! -e \"$DIR/began-two\" ]; do sleep 0.05; done\n\
+        echo \"V_$title = 1\" >> shared.py";
+    let env = project_of(script, "");
+    env.write("shared.py", "V = 0\n");
+    git(&env.project(), &["add", "shared.py"]);
+    git(&env.project(), &["commit", "-qm", "shared"]);
+    add(&env, &["one"]);
+    add(&env, &["two"]);
+    env.run(["run", "--parallel", "2"]).assert_code(0);
+    assert_eq!(markers(&env), "[x] one\n[x] two");
+    let shared = git(&env.project(), &["show", "tribunal/work:shared.py"]);
+    let mut lines: Vec<&str> = shared.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["V = 0", "V_one = 1", "V_two = 1"]);
+    let list = env.run(["task", "list", "--json"]).json();
+    let rejections: u64 = list["tasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|task| task["rejections"].as_u64().unwrap())
+        .sum();
+    assert_eq!(rejections, 1);
+    let stories: String = list["tasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|task| {
+            env.run(["task", "audit", task["id"].as_str().unwrap()])
+                .stdout
+        })
+        .collect();
+    assert!(
+        stories.contains("contradicts this work in: shared.py"),
+        "{stories}"
+    );
+    env.assert_healthy();
+}

@@ -1,0 +1,262 @@
+//! The review of a task's work, and what follows from it.
+//!
+//! Findings are put to whoever worked last; what it carries out becomes part of the work, what it
+//! contests goes before a judge. Nobody is prompted: what needs a person makes the task disputed.
+
+use tribunal_core::arbiter::{Execution, ExecutionResult};
+use tribunal_core::case::{CaseState, Pause};
+use tribunal_core::dispute::Referral;
+use tribunal_core::event::{EventKind, WorkEvent};
+use tribunal_core::ids::CaseId;
+use tribunal_core::review::report::ReviewReport;
+use tribunal_core::task::Task;
+use tribunal_core::task::reviewed::{Sequel, arbitrated_commit, sequel};
+use tribunal_core::task::transition::Move;
+use tribunal_core::text::truncate_chars;
+
+use super::progress::Progress;
+use super::visit::{Contest, Stage, Visit, kept};
+use super::work::{cast, last_worker};
+use crate::case::CaseError;
+use crate::delivery::blocking;
+use crate::delivery::git::{Approved, Integrated};
+use crate::review::{ArbitrationWish, Commits, OfferWish, Prompting, Reviewed};
+use crate::worktree::touched;
+
+impl Visit<'_> {
+    /// Reviews the work and carries out what follows from that.
+    pub(super) async fn review(
+        &self,
+        task: &Task,
+        progress: &mut Progress,
+    ) -> Result<Stage, CaseError> {
+        let (Some(base), Some(commit)) = (progress.base.clone(), progress.commit.clone()) else {
+            return Ok(Stage::Leave(
+                "its work was submitted by hand; approve or reject it by hand".to_owned(),
+            ));
+        };
+        let reviewed = self.review_work(task, progress, &base, &commit).await?;
+        let Some(report) = reviewed.report else {
+            return waiting(reviewed.case, reviewed.state);
+        };
+        let sequel = sequel(&report);
+        if let Sequel::Leave { why } = sequel {
+            return Ok(Stage::Leave(why));
+        }
+        self.take_note(progress, &report, &base, &commit).await?;
+        match sequel {
+            Sequel::Approve => self.approve_tested(task, progress, &base).await,
+            Sequel::Reject { open, note } => self.reject(task, progress, open, note).await,
+            Sequel::Dispute { disputes, rest } => {
+                let mut disputes = disputes.into_iter();
+                let Some(first) = disputes.next() else {
+                    return Ok(Stage::Leave("nothing is contested".to_owned()));
+                };
+                let referral = Referral {
+                    task: task.id.to_string(),
+                    title: task.brief.title.clone(),
+                    next: disputes.collect(),
+                    rest,
+                };
+                Ok(Stage::Contested(Contest::Refer(first, referral)))
+            }
+            Sequel::Leave { why } => Ok(Stage::Leave(why)),
+        }
+    }
+
+    /// Has the work reviewed. This is the one place that decides how.
+    async fn review_work(
+        &self,
+        task: &Task,
+        progress: &Progress,
+        base: &str,
+        commit: &str,
+    ) -> Result<Reviewed, CaseError> {
+        let id = match &progress.undecided {
+            Some(review) => review.clone(),
+            None => {
+                let round = progress.reviews.len() + 1;
+                review_id(&format!("review {round} of task {} at {commit}", task.id))
+            }
+        };
+        let cast = cast(self.engine, self.settings, task);
+        let arbitrate = self.settings.run.arbitrate.then(|| ArbitrationWish {
+            coder: last_worker(progress, &cast).map(ToString::to_string),
+            offer: OfferWish::Keep,
+            prompting: Prompting::Never,
+        });
+        let guided = progress.guidance.last();
+        let commits = Commits {
+            title: &task.brief.title,
+            parent: &task.id,
+            base,
+            head: commit,
+            guidance: guided.map_or("", |guided| guided.reviewer.as_str()),
+            arbitrate,
+        };
+        self.engine
+            .review_commits(self.settings, id, self.directory, commits)
+            .await
+    }
+
+    /// Puts on record what came of a review, and what the coder changed on the way, all at once.
+    async fn take_note(
+        &self,
+        progress: &mut Progress,
+        report: &ReviewReport,
+        base: &str,
+        commit: &str,
+    ) -> Result<(), CaseError> {
+        if progress.undecided.is_some() {
+            return Ok(());
+        }
+        let arbitration = report.arbitration.as_ref();
+        let changed = arbitration.and_then(arbitrated_commit);
+        let changed = changed.filter(|changed| *changed != commit);
+        let mut events: Vec<EventKind> = Vec::new();
+        if let (Some(changed), Some(arbitration)) = (changed, arbitration) {
+            let name = format!("refs/tribunal/task/{}", self.case.id());
+            let files = self.keep_changed(&name, base, changed).await?;
+            let event = kept(changed, &name, files.clone());
+            progress.task(&event);
+            events.push(event.into());
+            let result = ExecutionResult::Worked { files };
+            let said = format!("It answered the findings of review {}.", report.case);
+            events.push(self.note_done(progress, &arbitration.coder, result, &said));
+        }
+        let event = WorkEvent::TaskReviewed {
+            review: report.case.clone(),
+            commit: changed.unwrap_or(commit).to_owned(),
+            gate: report.gate.clone(),
+        };
+        progress.work(&event);
+        events.push(event.into());
+        self.case.record(events).await?;
+        tribunal_store::crashpoint!("run.review.noted");
+        Ok(())
+    }
+
+    /// Keeps what the coder changed during a review, and returns the files that the work changes.
+    async fn keep_changed(
+        &self,
+        name: &str,
+        base: &str,
+        commit: &str,
+    ) -> Result<Vec<String>, CaseError> {
+        if let Ok(mut start) = self.start.lock() {
+            *start = None;
+        }
+        let repo = self.repo.clone();
+        let (name, base, commit) = (name.to_owned(), base.to_owned(), commit.to_owned());
+        blocking(move || {
+            let call = repo.call().args(["update-ref", &name, &commit]);
+            call.output()?;
+            touched(&repo, &base, &commit)
+        })
+        .await
+    }
+
+    /// Approves work, unless the project's tests speak against what the coder changed last.
+    async fn approve_tested(
+        &self,
+        task: &Task,
+        progress: &mut Progress,
+        base: &str,
+    ) -> Result<Stage, CaseError> {
+        if progress
+            .history
+            .last()
+            .is_some_and(|last| self.tests_are_due(last))
+        {
+            self.test(progress).await?;
+        }
+        let tests = progress.history.iter().rev();
+        let mut tests = tests.filter(|one| matches!(one.result, ExecutionResult::Tested { .. }));
+        if let Some(last) = tests.next()
+            && last.result == (ExecutionResult::Tested { passed: false })
+        {
+            let note = format!(
+                "The tests fail with the work that was approved:\n{}",
+                last.summary
+            );
+            return self.reject(task, progress, 0, note).await;
+        }
+        let commit = progress.commit.clone().unwrap_or_else(|| base.to_owned());
+        self.approve(task, progress, base, &commit).await
+    }
+
+    async fn reject(
+        &self,
+        task: &Task,
+        progress: &mut Progress,
+        open: u32,
+        note: String,
+    ) -> Result<Stage, CaseError> {
+        let execution = Execution {
+            iteration: progress.next_iteration(),
+            mode: "reviewer".to_owned(),
+            result: ExecutionResult::Rejected { open },
+            summary: truncate_chars(&note, 500).into_owned(),
+        };
+        let done = WorkEvent::ExecutionDone { execution };
+        progress.work(&done);
+        self.case.note(done.into()).await;
+        let task = self.step(task, progress, Move::Reject, Some(note)).await?;
+        Ok(Stage::Moved(Box::new(task)))
+    }
+
+    /// Puts the work on the branch, pushes it as configured, and completes the task.
+    async fn approve(
+        &self,
+        task: &Task,
+        progress: &mut Progress,
+        base: &str,
+        commit: &str,
+    ) -> Result<Stage, CaseError> {
+        let at = self.engine.ledger.store().now().await?;
+        let approved = Approved::of_task(task, self.branch(), base, commit, at);
+        let put = self.delivery().integrate(&approved).await?;
+        let commit = match put {
+            Integrated::Commit(commit) => commit,
+            Integrated::Conflict(files) => {
+                let base = self.newest_base().await?;
+                let note = format!(
+                    "What was approved meanwhile contradicts this work in: {}. The work starts again from there.",
+                    files.join(", ")
+                );
+                let event = WorkEvent::WorkBased { base };
+                progress.work(&event);
+                self.case.note(event.into()).await;
+                if let Ok(mut start) = self.start.lock() {
+                    *start = None;
+                }
+                return self.reject(task, progress, 0, note).await;
+            }
+        };
+        self.push(&approved.branch, &commit).await?;
+        let note = Some(format!("on {} as {commit}", approved.branch));
+        let task = self.step(task, progress, Move::Approve, note).await?;
+        Ok(Stage::Moved(Box::new(task)))
+    }
+}
+
+/// Returns what a review that did not end means for the visit.
+fn waiting(review: CaseId, state: CaseState) -> Result<Stage, CaseError> {
+    let why = match state {
+        CaseState::Parked { why, until } => {
+            if why == Pause::Interrupted {
+                return Err(CaseError::Parked { why, until });
+            }
+            "its review waits for a provider or a budget"
+        }
+        CaseState::Open | CaseState::Closed(_) => "its review did not end",
+    };
+    Ok(Stage::Leave(format!("{why} (`tribunal resume {review}`)")))
+}
+
+/// Returns the id of the review of this name, the same for whoever comes after a crash.
+fn review_id(name: &str) -> CaseId {
+    let hash = blake3::hash(name.as_bytes());
+    let bits = hash.as_bytes().iter().take(8);
+    CaseId::from_bits(bits.fold(0, |bits, byte| (bits << 8) | u64::from(*byte)))
+}
