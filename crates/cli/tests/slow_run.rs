@@ -13,6 +13,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::TestEnv;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 /// A coder that does what the title of its task says.
@@ -22,7 +24,16 @@ title=$(printf '%s' "$prompt" | sed -n 's/^Task: //p' | head -1)
 nonce=$(printf '%s' "$prompt" | sed -n 's/^Nonce: //p' | head -1)
 name=$(printf '%s' "$title" | tr -c 'a-zA-Z0-9' '_')
 sleep 0.2
+case "$prompt" in
+  *"# Review feedback on your code"*contested.py*)
+    printf '{"nonce": "%s", "responses": [{"finding_id": "F1", "answer": "objected", "reason": "misunderstood_context", "justification": "Only constants come in.", "evidence": [{"kind": "code", "reference": "contested.py:1", "text": "def f(x):"}]}], "end": "%s"}\n' "$nonce" "$nonce"
+    exit ;;
+  *"# Review feedback on your code"*)
+    printf '{"nonce": "%s", "responses": [], "end": "%s"}\n' "$nonce" "$nonce"
+    exit ;;
+esac
 case "$title" in
+  contested) printf 'def f(x):\n    return eval(x)\n' > "$name.py" ;;
   *never*) printf 'def f(x):\n    return eval(x)\n# %s\n' "$nonce" > "$name.py" ;;
   *dies*) kill -9 $$ ;;
   *nothing*) ;;
@@ -32,6 +43,9 @@ printf '{"nonce": "%s", "summary": "did it", "done": ["1"], "end": "%s"}\n' "$no
 "##;
 
 const EASY: usize = 15;
+
+/// How long a runner that does not move keeps its task.
+const LEASE: Duration = Duration::from_secs(30);
 
 fn git(directory: &Path, args: &[&str]) -> String {
     let output = Command::new("git")
@@ -45,9 +59,31 @@ fn git(directory: &Path, args: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-/// A project of twenty tasks: fifteen are easy, all need a plan, one never passes, one is disputed
-/// before it begins, of one the agent dies, in one nothing is done, and one depends on others.
+/// A project of twenty tasks: fifteen are easy, all need a plan, one never passes, about one the
+/// coder contests what is found, of one the agent dies, in one nothing is done, and one depends on
+/// others.
 fn scene() -> TestEnv {
+    let env = project();
+    for number in 1..=EASY {
+        add(&env, &[&format!("easy {number}")]);
+    }
+    for title in ["never passes", "agent dies", "does nothing", "contested"] {
+        add(&env, &[title]);
+    }
+    let first = list(&env)[0]["id"].as_str().unwrap().to_owned();
+    add(&env, &["last", "--depends", &first]);
+    // The user has work of their own.
+    let project = env.project();
+    env.write("notes.txt", "stashed\n");
+    git(&project, &["stash"]);
+    env.write("notes.txt", "staged\n");
+    git(&project, &["add", "notes.txt"]);
+    env.write("notes.txt", "dirty\n");
+    env
+}
+
+/// A repository with a remote, a coder, a planner and no tasks.
+fn project() -> TestEnv {
     let env = TestEnv::new();
     let root = env.root().to_owned();
     let coder = root.join("coder.sh");
@@ -79,24 +115,6 @@ fn scene() -> TestEnv {
         coder.display(),
         planner.display()
     ));
-    for number in 1..=EASY {
-        add(&env, &[&format!("easy {number}")]);
-    }
-    for title in ["never passes", "agent dies", "does nothing"] {
-        add(&env, &[title]);
-    }
-    let contested = add(&env, &["contested"]);
-    let args = ["--reason", "other", "--position", "no", "--as", "coder"];
-    let create = ["dispute", "create", &contested];
-    env.run(create.iter().chain(&args)).assert_code(0);
-    let first = list(&env)[0]["id"].as_str().unwrap().to_owned();
-    add(&env, &["last", "--depends", &first]);
-    // The user has work of their own.
-    env.write("notes.txt", "stashed\n");
-    git(&project, &["stash"]);
-    env.write("notes.txt", "staged\n");
-    git(&project, &["add", "notes.txt"]);
-    env.write("notes.txt", "dirty\n");
     env
 }
 
@@ -202,10 +220,128 @@ fn check(env: &TestEnv, before: &[String], what: &str) {
         git(&env.project(), &["rev-parse", "tribunal/work"]),
         "{what}"
     );
-    let disputes = std::fs::read_to_string(env.project().join("dispute.md")).unwrap();
-    assert_eq!(disputes.matches("(OPEN)").count(), 2, "{what}: {disputes}");
+    check_disputes(env, what);
     env.assert_healthy();
     env.assert_no_survivor(what);
+}
+
+/// Two disputes are open, each told once and in full, and the work of both is kept.
+fn check_disputes(env: &TestEnv, what: &str) {
+    let page = std::fs::read_to_string(env.project().join("dispute.md")).unwrap();
+    assert_eq!(page.matches("(OPEN)").count(), 2, "{what}: {page}");
+    for line in [
+        "**Task:** never passes (",
+        "**Task:** contested (",
+        "Only constants come in.",
+    ] {
+        assert_eq!(page.matches(line).count(), 1, "{what}: {line}: {page}");
+    }
+    let remote = env.root().join("remote.git");
+    let kept = ["branch", "--list", "tribunal/task/*"];
+    let (here, there) = (git(&env.project(), &kept), git(&remote, &kept));
+    assert_eq!(here.lines().count(), 2, "{what}: {here}");
+    assert_eq!(here, there, "{what}");
+}
+
+/// A small list that passes every crash point of the loop.
+fn small_scene() -> TestEnv {
+    let env = project();
+    for title in ["easy 1", "never passes", "contested"] {
+        add(&env, &[title]);
+    }
+    env
+}
+
+#[test]
+fn a_run_killed_at_each_point_of_the_loop_comes_to_the_same_end() {
+    let points = small_scene().crash_points(&["run", "--quiet"]);
+    let points: Vec<(String, usize)> = points
+        .into_iter()
+        .filter(|(name, _)| name.starts_with("run."))
+        .collect();
+    let names: Vec<&str> = points.iter().map(|(name, _)| name.as_str()).collect();
+    for wanted in [
+        "run.dispute.opened",
+        "run.integrate.after",
+        "run.integrate.before",
+        "run.move.after",
+        "run.move.before",
+        "run.push.before",
+        "run.review.noted",
+        "run.task.taken",
+        "run.work.answered",
+    ] {
+        assert!(names.contains(&wanted), "{wanted} is not passed: {names:?}");
+    }
+    for (name, hits) in points {
+        // The first and the last time that it is passed.
+        for hit in [1, hits].into_iter().take(hits) {
+            let env = small_scene();
+            let what = format!("{name}#{hit}");
+            env.crash_at(&["run", "--quiet"], &name, hit);
+            env.run(["run", "--quiet"]).assert_code(0);
+            let markers: Vec<String> = markers(&env).into_values().collect();
+            assert_eq!(markers, ["!", "x", "!"], "{what}");
+            let log = git(&env.project(), &["log", "--format=%s", "tribunal/work"]);
+            assert_eq!(log, "easy 1\nbegin", "{what}");
+            check_disputes(&env, &what);
+            let audit = env.run(["task", "audit", "--json"]).assert_code(0).json();
+            assert_eq!(audit["whole"], true, "{what}");
+            env.assert_healthy();
+            env.assert_no_survivor(&what);
+        }
+    }
+}
+
+#[test]
+fn what_a_stopped_runner_brings_after_its_lease_counts_for_nothing() {
+    let env = project();
+    let coder = env.root().join("coder.sh");
+    let flag = env.root().join("started");
+    // The first one to be asked takes its time.
+    let slow = format!(
+        "#!/bin/sh\nif mkdir '{}' 2>/dev/null; then sleep 3; fi\n",
+        flag.display()
+    );
+    let quick = CODER.strip_prefix("#!/bin/sh\n").unwrap();
+    std::fs::write(&coder, slow + quick).unwrap();
+    let task = add(&env, &["easy 1"]);
+    let mut command = env.command(["run", "--json"]);
+    let first = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let began = Instant::now();
+    while !flag.exists() {
+        assert!(began.elapsed() < Duration::from_secs(60), "nobody works");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let process = Pid::from_raw(i32::try_from(first.id()).unwrap());
+    kill(process, Signal::SIGSTOP).unwrap();
+    // Its lease is in force: nobody takes the task from it.
+    env.run(["run", "--once"]).assert_code(0);
+    assert_eq!(list(&env)[0]["marker"], "-");
+    std::thread::sleep(LEASE + Duration::from_secs(2));
+    env.run(["run"]).assert_code(0);
+    assert_eq!(list(&env)[0]["marker"], "x");
+    let landed = git(&env.project(), &["rev-parse", "tribunal/work"]);
+    kill(process, Signal::SIGCONT).unwrap();
+    let late = first.wait_with_output().unwrap();
+    let told: Value =
+        serde_json::from_slice(&late.stdout).unwrap_or_else(|error| panic!("{error}: {late:?}"));
+    let why = told["tasks"][0]["why"].as_str().unwrap();
+    assert!(why.contains("what came late was not counted"), "{told}");
+    // It stands in the story of that run, and nothing else has changed.
+    let case = told["case"].as_str().unwrap();
+    let story = env.run(["show", case, "--format", "jsonl"]).stdout;
+    assert!(story.contains("what came late was not counted"), "{story}");
+    assert_eq!(git(&env.project(), &["rev-parse", "tribunal/work"]), landed);
+    let events = env.run(["show", &task, "--format", "jsonl"]).stdout;
+    let approved = events.matches(r#""done":"approve""#).count();
+    assert_eq!(approved, 1, "{events}");
+    env.assert_healthy();
+    env.assert_no_survivor("a late runner");
 }
 
 #[test]

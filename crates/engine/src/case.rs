@@ -43,7 +43,16 @@ pub struct Case {
 struct Tenure {
     lease: Option<(Lease, DropGuard)>,
     /// A write failed: what it took along is lost to everybody who waited for it.
-    broken: bool,
+    broken: Option<Broken>,
+}
+
+/// Why nothing more can be written to a case.
+#[derive(Debug, Clone, Copy)]
+enum Broken {
+    /// Another process owns it now.
+    TakenOver,
+    /// The ledger failed.
+    Otherwise,
 }
 
 /// This process as an owner of cases, announced to others when it first owns one that they can see.
@@ -177,7 +186,7 @@ impl Case {
         };
         let lease = Mutex::new(Tenure {
             lease: None,
-            broken: false,
+            broken: None,
         });
         Self {
             id,
@@ -208,7 +217,7 @@ impl Case {
         let guard = keep_alive(&ledger, &lease);
         let lease = Mutex::new(Tenure {
             lease: Some((lease, guard)),
-            broken: false,
+            broken: None,
         });
         Ok(Self {
             id,
@@ -254,17 +263,28 @@ impl Case {
         self.waiting().extend(events);
         let mut tenure = self.lease.lock().await;
         let batch = std::mem::take(&mut *self.waiting());
-        if tenure.broken {
-            return Err(CaseError::Request(
-                "the ledger could not be written to before".to_owned(),
-            ));
+        match tenure.broken {
+            None => {}
+            Some(Broken::TakenOver) => {
+                let case = self.id.clone();
+                return Err(StoreError::LeaseLost { case }.into());
+            }
+            Some(Broken::Otherwise) => {
+                return Err(CaseError::Request(
+                    "the ledger could not be written to before".to_owned(),
+                ));
+            }
         }
         if batch.is_empty() {
             // Somebody else has stored ours together with theirs.
             return Ok(());
         }
         let written = self.write(&mut tenure, batch).await;
-        tenure.broken = written.is_err();
+        tenure.broken = match &written {
+            Ok(()) => None,
+            Err(CaseError::Store(StoreError::LeaseLost { .. })) => Some(Broken::TakenOver),
+            Err(_) => Some(Broken::Otherwise),
+        };
         written
     }
 
@@ -398,6 +418,16 @@ impl Case {
     /// Lets the case wait, to be resumed by whoever comes; the ledger takes its lease back.
     pub(crate) async fn park(self, why: Pause, until: Option<Timestamp>) -> Result<(), CaseError> {
         self.record([EventKind::CaseParked { why, until }]).await
+    }
+
+    /// Tells whether another process has taken the case over.
+    pub(crate) async fn is_taken_over(&self) -> bool {
+        let tenure = self.lease.lock().await;
+        let Some((lease, _)) = &tenure.lease else {
+            return false;
+        };
+        let renewed = self.ledger.store().renew(lease).await;
+        matches!(renewed, Err(StoreError::LeaseLost { .. }))
     }
 
     /// Tells whether anything of the case stands in the ledger yet.

@@ -556,7 +556,7 @@ fn without_a_coder_or_a_repository_nothing_is_begun() {
     ");
     assert_eq!(env.run(["run"]).assert_code(3).stderr, ran.stderr);
     // With a coder, but no repository, the list stays as it is.
-    env.write_user_config("agents: [{name: ann, provider: scripted, role: coder}]\n");
+    env.write_user_config("agents: [{name: ann, command: ['true'], role: coder}]\n");
     std::fs::remove_dir_all(env.project().join(".git")).unwrap();
     env.run(["run"]).assert_code(2);
     assert_eq!(markers(&env), "[ ] one");

@@ -82,7 +82,7 @@ impl Engine {
                 Effect::KeepWork { task } => self.keep_work(case, task).await?,
                 Effect::ApproveWork { task } => self.approve_work(case, dispute, task).await?,
                 Effect::ReferNext { dispute, referral } => {
-                    let key = effect_key(format!("refer {dispute} after event {seq}"))?;
+                    let key = EffectKey::new(format!("refer {dispute} after event {seq}"))?;
                     self.refer_next(case, &key, dispute, referral).await?;
                 }
             }

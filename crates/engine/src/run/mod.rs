@@ -315,8 +315,9 @@ impl Loop<'_> {
         let left = self.work_on(&case, task).await;
         let (state, why) = match left {
             Ok((state, why)) => (state, why),
-            // A late result changes nothing; what the agent wrote lies in the files of its run.
-            Err(CaseError::Store(StoreError::LeaseLost { .. })) => {
+            // A late result changes nothing; what the agent said lies in the files of its run. What
+            // it wrote may be gone by now, which is no error either.
+            Err(_) if case.is_taken_over().await => {
                 let record = self.engine.ledger.store().find_task(id.as_str()).await?;
                 let why = "another runner took it over; what came late was not counted";
                 (record.task.state, Some(why.to_owned()))
