@@ -58,6 +58,12 @@ pub(super) fn cody() -> Vec<Value> {
             "desk.js",
             DESK,
         ),
+        // What is found about its archive it calls done, and changes nothing.
+        answering(
+            &["# Review feedback on your code", "archive.py"],
+            json!({"responses": [{"finding_id": "F1", "answer": "implemented",
+                "justification": "The month comes from our own calendar."}]}),
+        ),
     ]
 }
 
