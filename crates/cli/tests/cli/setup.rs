@@ -72,12 +72,10 @@ fn doctor_tells_what_is_missing() {
 fn completions_and_manual_are_printed() {
     let env = TestEnv::new();
     for shell in ["bash", "zsh", "fish"] {
-        assert!(
-            env.run(["completions", shell])
-                .assert_code(0)
-                .stdout
-                .contains("tribunal")
-        );
+        let script = env.run(["completions", shell]).assert_code(0).stdout;
+        for word in ["tribunal", "demo", "pause"] {
+            assert!(script.contains(word), "{word} for {shell}");
+        }
     }
     assert!(
         env.run(["man"])
@@ -86,7 +84,9 @@ fn completions_and_manual_are_printed() {
             .contains(".TH tribunal")
     );
     env.run(["man", "--output", "pages"]).assert_code(0);
-    assert!(env.project().join("pages/tribunal-ask.1").exists());
+    for page in ["tribunal.1", "tribunal-ask.1", "tribunal-demo.1"] {
+        assert!(env.project().join("pages").join(page).exists(), "{page}");
+    }
 }
 
 #[test]
