@@ -41,10 +41,9 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     );
     let records = options.record.then(|| records(&reviews));
     let fixed = |_: &str| options.policy.clone();
-    show(
-        "as it stands",
-        &score(&reviews, &panels, &fixed, records.as_ref()),
-    );
+    let all = score(&reviews, &panels, &fixed, records.as_ref());
+    show("as it stands", &all);
+    figures(&options.policy.name, options.record, &all);
     if !options.grid.is_empty() {
         leave_one_out(&options, &reviews, &panels, records.as_ref())?;
     }
@@ -210,6 +209,22 @@ fn leave_one_out(
         &score(reviews, panels, &chosen, records),
     );
     Ok(())
+}
+
+/// Prints what is asked of the default policy, for programs.
+fn figures(policy: &str, record: bool, all: &[Measures]) {
+    let with = if record { " with a record" } else { "" };
+    for (name, value) in Measures::NAMES.into_iter().zip(medians(all)) {
+        let bound = match (policy, record, name) {
+            ("tribunal", false, "pair F1") => ">= 0.75",
+            ("tribunal", false, "AP") => ">= 0.36",
+            ("tribunal", false, "F1") => ">= 0.45",
+            ("tribunal", false, "agreed P") => ">= 0.60",
+            ("tribunal", false, "agreed R") => ">= 0.28",
+            _ => "",
+        };
+        println!("figure\t{policy}{with}, {name}\t{value:.3}\t{bound}");
+    }
 }
 
 fn show(name: &str, all: &[Measures]) {

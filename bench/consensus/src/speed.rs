@@ -75,9 +75,43 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
             bare.as_secs_f64() * 1e3,
             peak_memory()
         );
+        figures(
+            &options,
+            size,
+            ratio,
+            before.map(|before| per(settled, before)),
+        );
         before = Some(settled);
     }
     Ok(())
+}
+
+fn per(one: Duration, other: Duration) -> f64 {
+    one.as_secs_f64() / other.as_secs_f64()
+}
+
+/// Prints what is asked of the policy `arena` on mixed texts, for programs.
+fn figures(options: &Options, size: usize, ratio: f64, growth: Option<f64>) {
+    let policy = &options.policy.name;
+    let is_asked = policy == "arena" && options.texts == Texts::Mixed;
+    let bound = |bound: &'static str| if is_asked { bound } else { "" };
+    println!(
+        "figure\t{policy}, {size} findings, times a bare grouping\t{ratio:.2}\t{}",
+        bound("<= 5")
+    );
+    if let Some(growth) = growth {
+        println!(
+            "figure\t{policy}, growth to {size} findings\t{growth:.1}\t{}",
+            bound("<= 12")
+        );
+    }
+    if size == SIZES[2] {
+        let peak = peak_memory();
+        println!(
+            "figure\t{policy}, {size} findings, peak MB\t{peak}\t{}",
+            bound("<= 2048")
+        );
+    }
 }
 
 fn options(arguments: &[String]) -> Result<Options, String> {

@@ -60,6 +60,18 @@ fn compare(program: &str) -> Result<(), String> {
             path,
         );
         ratios(&ours, &theirs);
+        let bound = if latency == 50 { "<= 1.2" } else { "<= 1.02" };
+        let name = format!("trial at {latency} ms");
+        figure(
+            &format!("{name}, wall time"),
+            ours.wall / theirs.wall,
+            bound,
+        );
+        figure(
+            &format!("{name}, CPU per call"),
+            ours.cpu / theirs.cpu,
+            "<= 3",
+        );
     }
     let scene = Scene::new(program, 50)?;
     let calls = scene::BULK;
@@ -69,7 +81,24 @@ fn compare(program: &str) -> Result<(), String> {
     row("2,000 calls, 200 in flight: tribunal", &ours, calls, path);
     row("2,000 calls: bare client", &theirs, calls, path);
     ratios(&ours, &theirs);
+    let name = "2,000 calls, 200 in flight";
+    figure(&format!("{name}, wall time"), ours.wall / theirs.wall, "");
+    figure(
+        &format!("{name}, CPU per call"),
+        ours.cpu / theirs.cpu,
+        "<= 3",
+    );
+    figure(
+        &format!("{name}, memory"),
+        ours.peak_mb / theirs.peak_mb,
+        "<= 2",
+    );
     Ok(())
+}
+
+/// Prints a ratio to the bare client for programs.
+fn figure(name: &str, ratio: f64, bound: &str) {
+    println!("figure\t{name}, times a bare client\t{ratio:.2}\t{bound}");
 }
 
 fn row(name: &str, used: &Used, calls: usize, path: f64) {

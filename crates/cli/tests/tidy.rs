@@ -236,6 +236,32 @@ fn scripts_in_the_readme_exist() {
 }
 
 #[test]
+fn the_changelog_tells_of_this_version() {
+    let heading = concat!("\n## ", env!("CARGO_PKG_VERSION"), "\n");
+    assert!(
+        read(Path::new("CHANGELOG.md")).contains(heading),
+        "CHANGELOG.md has no section for {}",
+        env!("CARGO_PKG_VERSION")
+    );
+}
+
+#[test]
+fn every_benchmark_is_run_with_the_others() {
+    let all = read(Path::new("bench/all"));
+    let others = ["all", "bare-clap", "README.md"];
+    let mut offenders = Vec::new();
+    for entry in fs::read_dir(root().join("bench")).expect("there are benchmarks") {
+        let name = entry.expect("it can be listed").file_name();
+        let name = name.to_string_lossy();
+        let is_run = [format!("bench/{name}\""), format!("cargo(\"{name}\"")];
+        if !others.contains(&&*name) && !is_run.iter().any(|call| all.contains(call)) {
+            offenders.push(format!("bench/{name} is not run by bench/all"));
+        }
+    }
+    check_none(&offenders);
+}
+
+#[test]
 fn readme_commands_are_found_in_fences_and_in_prose() {
     let readme = "\
 Try `tribunal dispute list --all` or ask `tribunal`.
