@@ -18,6 +18,10 @@ use crate::invocation::Invocation;
 ///
 /// Ends with exit code 1 when something is wrong, and says what is missing.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    tribunal doctor\n  \
+    tribunal doctor claude-reviewer --ping\n  \
+    tribunal doctor --ledger-only --json")]
 pub(crate) struct Args {
     /// Check only these agents
     agents: Vec<String>,
@@ -97,10 +101,10 @@ async fn check_agents(invocation: &Invocation, args: &Args) -> Result<Vec<Findin
             .iter()
             .map(|name| match roster.get(name) {
                 Some(agent) => Ok(agent.name.clone()),
-                None => Err(CliError::new(
-                    Exit::NotFound,
-                    format!("no agent is called `{name}`"),
-                )),
+                None => Err(
+                    CliError::new(Exit::NotFound, format!("no agent is called `{name}`"))
+                        .hint("`tribunal agents` lists them"),
+                ),
             })
             .collect::<Result<_, _>>()?;
     }
@@ -184,7 +188,15 @@ async fn check_ledger(invocation: &Invocation) -> Result<Finding, CliError> {
             told: "none yet".to_owned(),
         });
     };
-    let health = doctor::examine(store.as_ref(), &dir).await?;
+    let loaded = invocation.settings(&[])?;
+    let subject = doctor::Subject {
+        store: store.as_ref(),
+        dir: &dir,
+        project: loaded.project.as_deref(),
+        settings: &loaded.settings,
+        env: &invocation.env,
+    };
+    let health = doctor::examine(&subject).await?;
     store.close().await;
     let counts = format!(
         "{} cases, {} runs in {}",

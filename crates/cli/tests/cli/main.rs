@@ -15,6 +15,7 @@ mod consensus;
 mod debate;
 mod demo;
 mod dispute;
+mod doctor;
 mod prompts;
 mod review;
 mod run;

@@ -4,6 +4,7 @@
 //! stands in when the arbiter fails, `report` what a person reads in the end.
 
 pub mod archetype;
+mod faults;
 pub mod report;
 mod state;
 
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use faults::faults;
 pub use state::{Heard, Next, OutOfOrder, Phase, Scored, State, Trial};
 
 use crate::ids::{AgentName, CaseId};

@@ -3,7 +3,7 @@
 use tribunal_core::dispute::{Dispute, Effect, Referral};
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::ids::{CaseId, DisputeId, EffectKey};
-use tribunal_store::{EffectState, StoreError};
+use tribunal_store::{EffectState, Store, StoreError};
 
 use super::task::Cause;
 use crate::Engine;
@@ -18,35 +18,66 @@ pub(super) struct Due {
     effect: Effect,
 }
 
+/// Returns a dispute as its events tell it, and all that ever followed from them.
+async fn story(store: &dyn Store, case: &CaseId) -> Result<(Dispute, Vec<Due>), CaseError> {
+    let mut dispute: Option<Dispute> = None;
+    let mut due = Vec::new();
+    let mut after = 0;
+    loop {
+        let page = store.events(case, after, PAGE).await?;
+        for event in &page {
+            after = event.seq;
+            let EventKind::Dispute(happened) = &event.kind else {
+                continue;
+            };
+            let (now, effects) = match (dispute.take(), happened) {
+                (None, DisputeEvent::DisputeOpened { dispute, opening }) => {
+                    Dispute::open(dispute.clone(), opening.as_ref().clone(), event.at)?
+                }
+                (Some(before), happened) => before.apply(happened, event.at)?,
+                (None, _) => return Err(untold(case)),
+            };
+            dispute = Some(now);
+            let seq = event.seq;
+            due.extend(effects.into_iter().map(|effect| Due { seq, effect }));
+        }
+        if page.is_empty() {
+            break;
+        }
+    }
+    Ok((dispute.ok_or_else(|| untold(case))?, due))
+}
+
+/// Returns the number of the last event after which `dispute.md` is rendered.
+fn last_render(due: &[Due]) -> Option<u64> {
+    let renders = due.iter().filter(|one| one.effect == Effect::RenderFile);
+    renders.map(|one| one.seq).max()
+}
+
+fn render_key(seq: u64) -> Result<EffectKey, CaseError> {
+    Ok(EffectKey::new(format!(
+        "render dispute.md after event {seq}"
+    ))?)
+}
+
+/// Tells whether `dispute.md` was rendered for all that happened in a dispute; nothing when it never
+/// stood there.
+pub(super) async fn is_rendered(
+    store: &dyn Store,
+    case: &CaseId,
+) -> Result<Option<bool>, CaseError> {
+    let (_, due) = story(store, case).await?;
+    let Some(seq) = last_render(&due) else {
+        return Ok(None);
+    };
+    let state = store.effect(case, &render_key(seq)?).await?;
+    Ok(Some(matches!(state, EffectState::Done { .. })))
+}
+
 impl Engine {
     /// Returns a dispute as its events tell it, and all that ever followed from them.
     pub(super) async fn story(&self, case: &CaseId) -> Result<(Dispute, Vec<Due>), CaseError> {
-        let mut dispute: Option<Dispute> = None;
-        let mut due = Vec::new();
-        let mut after = 0;
-        loop {
-            let page = self.ledger.store().events(case, after, PAGE).await?;
-            for event in &page {
-                after = event.seq;
-                let EventKind::Dispute(happened) = &event.kind else {
-                    continue;
-                };
-                let (now, effects) = match (dispute.take(), happened) {
-                    (None, DisputeEvent::DisputeOpened { dispute, opening }) => {
-                        Dispute::open(dispute.clone(), opening.as_ref().clone(), event.at)?
-                    }
-                    (Some(before), happened) => before.apply(happened, event.at)?,
-                    (None, _) => return Err(untold(case)),
-                };
-                dispute = Some(now);
-                let seq = event.seq;
-                due.extend(effects.into_iter().map(|effect| Due { seq, effect }));
-            }
-            if page.is_empty() {
-                break;
-            }
-        }
-        Ok((dispute.ok_or_else(|| untold(case))?, due))
+        story(self.ledger.store().as_ref(), case).await
     }
 
     /// Does what is due and was not done before.
@@ -57,14 +88,13 @@ impl Engine {
         due: &[Due],
         held: Option<&Case>,
     ) -> Result<(), CaseError> {
-        let renders = due.iter().filter(|one| one.effect == Effect::RenderFile);
-        let last_render = renders.map(|one| one.seq).max();
+        let last_render = last_render(due);
         for Due { seq, effect } in due {
             match effect {
                 // Stored together with the event.
                 Effect::TrackFinding(_) => {}
                 Effect::RenderFile => {
-                    let key = EffectKey::new(format!("render dispute.md after event {seq}"))?;
+                    let key = render_key(*seq)?;
                     // What was announced is done; otherwise the last one is enough for all.
                     let store = self.ledger.store();
                     if last_render == Some(*seq)

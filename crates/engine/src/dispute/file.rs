@@ -8,8 +8,9 @@ use tribunal_core::dispute::Status;
 use tribunal_core::dispute::file::{FILE_NAME, Page, is_ours};
 use tribunal_core::event::EventKind;
 use tribunal_core::ids::EffectKey;
-use tribunal_store::DisputeFilter;
+use tribunal_store::{DisputeFilter, Store};
 
+use super::carry::is_rendered;
 use crate::Engine;
 use crate::case::{Case, CaseError};
 use crate::files;
@@ -58,7 +59,8 @@ impl Engine {
         let failed = |doing: &str| CaseError::file(format!("{doing} {}", path.display()));
         // Whoever renders last has seen all that was stored before: the lock puts them in order.
         let _lock = self.lock_file().await?;
-        let text = self.rendered_disputes().await?;
+        let store = self.ledger.store();
+        let text = rendered(store.as_ref(), self.disputes.shown_resolved).await?;
         match std::fs::read_to_string(&path) {
             Ok(there) if there == text => return Ok(holds(&text)),
             Ok(there) if !is_ours(&there) => return Ok(Written::NotOurs(path)),
@@ -78,25 +80,6 @@ impl Engine {
         Ok(holds(&text))
     }
 
-    /// Returns what `dispute.md` must hold.
-    pub(crate) async fn rendered_disputes(&self) -> Result<String, CaseError> {
-        let store = self.ledger.store();
-        let open = DisputeFilter {
-            status: Some(Status::Open),
-            ..DisputeFilter::default()
-        };
-        let open = store.disputes(&open).await?;
-        let shown = self.disputes.shown_resolved;
-        let resolved = store.latest_rulings(shown).await?;
-        let all = store.count_disputes(Status::Resolved).await?;
-        let page = Page {
-            open: &open,
-            resolved: &resolved,
-            earlier: all.saturating_sub(resolved.len() as u64),
-        };
-        Ok(page.render())
-    }
-
     async fn lock_file(&self) -> Result<File, CaseError> {
         let path = self.dir.root().join("dispute-md.lock");
         let locked = tokio::task::spawn_blocking(move || lock(&path)).await;
@@ -104,6 +87,53 @@ impl Engine {
             .unwrap_or_else(|error| Err(std::io::Error::other(error)))
             .map_err(CaseError::file("take the lock for dispute.md"))
     }
+}
+
+/// Returns what `dispute.md` must hold.
+async fn rendered(store: &dyn Store, shown_resolved: u32) -> Result<String, CaseError> {
+    let open = DisputeFilter {
+        status: Some(Status::Open),
+        ..DisputeFilter::default()
+    };
+    let open = store.disputes(&open).await?;
+    let resolved = store.latest_rulings(shown_resolved).await?;
+    let all = store.count_disputes(Status::Resolved).await?;
+    let page = Page {
+        open: &open,
+        resolved: &resolved,
+        earlier: all.saturating_sub(resolved.len() as u64),
+    };
+    Ok(page.render())
+}
+
+/// Returns what is wrong with the `dispute.md` of a project, if something is.
+///
+/// One that waits to be rendered is not wrong: the next command about disputes does it.
+pub(crate) async fn fault_of_file(
+    store: &dyn Store,
+    project: &Path,
+    shown_resolved: u32,
+) -> Result<Option<String>, CaseError> {
+    let text = rendered(store, shown_resolved).await?;
+    let fault = match std::fs::read_to_string(project.join(FILE_NAME)) {
+        Ok(there) if there == text || !is_ours(&there) => return Ok(None),
+        Ok(_) => {
+            "does not hold what the ledger says: it was edited, is of another branch or of \
+                  other settings"
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => return Ok(None),
+        Err(_) => "is missing or cannot be read",
+    };
+    let mut stands_there = false;
+    for dispute in store.disputes(&DisputeFilter::default()).await? {
+        match is_rendered(store, &dispute.id.case()).await? {
+            Some(true) => stands_there = true,
+            Some(false) => return Ok(None),
+            None => {}
+        }
+    }
+    let remedy = "it is written anew after the next change of a dispute";
+    Ok(stands_there.then(|| format!("{FILE_NAME} {fault}; {remedy}")))
 }
 
 fn lock(path: &Path) -> std::io::Result<File> {

@@ -28,6 +28,8 @@ use tribunal_core::text::truncate_chars;
 use tribunal_core::time::Timestamp;
 use tribunal_store::{DisputeFilter, PrecedentFilter, StoreError, crashpoint};
 
+pub(crate) use self::file::fault_of_file;
+
 use self::alert::Alert;
 use crate::Engine;
 use crate::case::{Case, CaseError};

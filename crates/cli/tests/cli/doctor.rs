@@ -1,0 +1,109 @@
+//! `doctor`: what is not as the ledger says is found and named.
+
+use crate::common::TestEnv;
+use crate::dispute::{Court, open_dispute};
+
+fn complaints(env: &TestEnv) -> String {
+    let ran = env.run(["doctor", "--ledger-only", "--json"]);
+    let told = ran.json()["findings"][0]["told"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let found = told.split_once("; ").map(|(_, found)| found.to_owned());
+    assert_eq!(ran.code, Some(i32::from(found.is_some())), "{told}");
+    found.unwrap_or_default()
+}
+
+#[test]
+fn a_page_of_disputes_that_is_not_what_the_ledger_says_is_found() {
+    let court = Court::new();
+    let page = court.env.project().join("dispute.md");
+    assert_eq!(complaints(&court.env), "");
+    let dispute = court.open();
+    assert_eq!(complaints(&court.env), "");
+
+    let text = court.page();
+    std::fs::write(&page, text.replace("Session cookies", "Session biscuits")).unwrap();
+    let remedy = "it is written anew after the next change of a dispute";
+    assert_eq!(
+        complaints(&court.env),
+        format!(
+            "I12: dispute.md does not hold what the ledger says: it was edited, is of another \
+             branch or of other settings; {remedy}"
+        )
+    );
+    std::fs::remove_file(&page).unwrap();
+    assert_eq!(
+        complaints(&court.env),
+        format!("I12: dispute.md is missing or cannot be read; {remedy}")
+    );
+
+    let decision = ["--decision", "coder", "--notes", "tested"];
+    let ruled = ["dispute", "resolve", &dispute].into_iter().chain(decision);
+    court.env.run(ruled).assert_code(0);
+    assert_eq!(complaints(&court.env), "");
+}
+
+#[test]
+fn a_page_that_is_not_ours_or_still_to_be_written_is_no_fault() {
+    let court = Court::new();
+    let page = court.env.project().join("dispute.md");
+    std::fs::write(&page, "My own notes\n").unwrap();
+    court.open();
+    assert_eq!(complaints(&court.env), "");
+    std::fs::remove_file(&page).unwrap();
+
+    let other = Court::new();
+    let args = ["dispute", "create", &other.task, "--reason", "other"];
+    let args = [&args[..], &["--position", "no", "--as", "reviewer"]].concat();
+    other.env.crash_at(&args, "dispute.event.after", 1);
+    assert!(!other.env.project().join("dispute.md").exists());
+    assert_eq!(complaints(&other.env), "");
+}
+
+#[test]
+fn a_key_that_was_kept_is_found() {
+    let mut env = TestEnv::new();
+    env.write_user_config(
+        "agents:\n  - {name: far, provider: anthropic, model: claude-sonnet-4-5, \
+         api_key_env: FAR_KEY, role: judge}\n",
+    );
+    // Nobody knew that it was a key when it was put into a prompt.
+    env.run(["ask", "scripted", "sk-canary-4711-0815"])
+        .assert_code(0);
+    assert_eq!(complaints(&env), "");
+    env.set_env("FAR_KEY", "sk-canary-4711-0815");
+    let found = complaints(&env);
+    assert!(
+        found.contains("I11: the value of FAR_KEY stands in "),
+        "{found}"
+    );
+    assert!(found.contains("prompt.md"), "{found}");
+    assert!(!found.contains("canary"), "{found}");
+}
+
+#[test]
+fn a_report_that_was_changed_is_found() {
+    let env = TestEnv::with_repository();
+    env.write("a.py", "import os\nos.system('ls ' + input())\n");
+    env.run(["review", "--json"]);
+    assert_eq!(complaints(&env), "");
+    let blobs = std::fs::read_dir(env.ledger().join("blobs")).unwrap();
+    for blob in blobs.map(|blob| blob.unwrap().path()) {
+        std::fs::write(blob, "{}").unwrap();
+    }
+    let found = complaints(&env);
+    assert!(found.starts_with("I5: the report of case "), "{found}");
+    assert!(found.ends_with(" is missing or changed"), "{found}");
+}
+
+#[test]
+fn a_second_dispute_keeps_the_page_true() {
+    let court = Court::new();
+    court.open();
+    let task = crate::dispute::add_task(&court.env, "Another");
+    court.env.run(["task", "start", &task]).assert_code(0);
+    court.env.run(["task", "submit", &task]).assert_code(0);
+    open_dispute(&court.env, &task);
+    assert_eq!(complaints(&court.env), "");
+}
