@@ -7,6 +7,8 @@ mod error;
 mod exit;
 mod invocation;
 #[cfg(test)]
+mod pages;
+#[cfg(test)]
 mod reference;
 mod report;
 

@@ -36,13 +36,14 @@ fn page() -> String {
         let _ = writeln!(text, "\n{after}");
     }
     for command in root.get_subcommands().filter(|one| is_shown(one)) {
-        section(&mut text, command, "tribunal", 2);
+        section(&mut text, command, "tribunal", &global);
     }
     text
 }
 
-fn section(text: &mut String, command: &Command, parent: &str, level: usize) {
+fn section(text: &mut String, command: &Command, parent: &str, global: &[&Arg]) {
     let name = format!("{parent} {}", command.get_name());
+    let level = name.split(' ').count();
     let _ = writeln!(text, "\n{} `{name}`", "#".repeat(level));
     let about = command.get_long_about().or_else(|| command.get_about());
     if let Some(about) = about {
@@ -57,21 +58,25 @@ fn section(text: &mut String, command: &Command, parent: &str, level: usize) {
         let usage = usage.trim_start_matches("Usage: ").trim();
         let _ = writeln!(text, "\n```text\n{usage}\n```");
     }
-    let own: Vec<&Arg> = shown(command).filter(|arg| !arg.is_global_set()).collect();
+    let is_own = |arg: &Arg| global.iter().all(|one| one.get_id() != arg.get_id());
+    let own: Vec<&Arg> = shown(command).filter(|arg| is_own(arg)).collect();
     if !own.is_empty() {
         text.push('\n');
         arguments(text, &own);
     }
     if let Some(after) = command.get_after_help() {
-        let after = after.to_string();
-        let examples = after
-            .trim()
-            .trim_start_matches("Examples:")
-            .trim_matches('\n');
-        let _ = writeln!(text, "\n```console\n{}\n```", unindented(examples));
+        for part in after.to_string().trim().split("\n\n") {
+            let told = match part.split_once(":\n") {
+                Some(("Examples" | "Example", lines)) => {
+                    format!("```console\n{}\n```", unindented(lines))
+                }
+                _ => part.to_owned(),
+            };
+            let _ = writeln!(text, "\n{told}");
+        }
     }
     for command in subcommands {
-        section(text, command, &name, level + 1);
+        section(text, command, &name, global);
     }
 }
 
