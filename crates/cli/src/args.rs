@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use tribunal_engine::config::Usd;
 
 use crate::commands;
 
@@ -101,4 +102,9 @@ pub(crate) enum Command {
     Doctor(commands::doctor::Args),
     Completions(commands::completions::Args),
     Man(commands::man::Args),
+}
+
+/// Reads an amount of money.
+pub(crate) fn parse_cost(text: &str) -> Result<Usd, String> {
+    Usd::parse(text).ok_or_else(|| "write an amount in US dollars such as `0.50`".to_owned())
 }

@@ -1,6 +1,7 @@
 //! Errors as people see them: what happened, why, and what to do next.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use tribunal_core::dispute::Refusal;
 use tribunal_core::text::for_terminal;
@@ -29,6 +30,15 @@ impl CliError {
             causes: Vec::new(),
             hints: Vec::new(),
         }
+    }
+
+    /// Returns the error for a file that the user named and that cannot be read.
+    pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> Self {
+        let exit = match error.kind() {
+            std::io::ErrorKind::NotFound => Exit::NotFound,
+            _ => Exit::Usage,
+        };
+        Self::new(exit, format!("cannot read {}", path.display())).caused_by(error)
     }
 
     /// Adds what the user can do about it.
@@ -179,6 +189,11 @@ impl From<CaseError> for CliError {
                 Self::new(Exit::NotFound, error.to_string())
                     .hint(format!("The agents are: {known}"))
                     .hint("Add one with `tribunal connect <agent> --role <role>`")
+            }
+            CaseError::UnknownReviewer { ref known, .. } => {
+                Self::new(Exit::NotFound, error.to_string())
+                    .hint(format!("The reviewers are: {known}"))
+                    .hint("Add one with `tribunal connect <agent> --role reviewer`")
             }
             CaseError::NoCoder => Self::new(Exit::Config, error.to_string())
                 .hint("Add one with `tribunal connect <agent> --role coder`")

@@ -129,6 +129,14 @@ pub enum CaseError {
         /// The names that exist, for a hint.
         known: String,
     },
+    /// Nobody of this name reviews.
+    #[error("no reviewer is called `{name}`")]
+    UnknownReviewer {
+        /// The name asked for.
+        name: String,
+        /// The names that exist, for a hint.
+        known: String,
+    },
     /// An agent cannot be used as it is configured.
     #[error("{reason}")]
     UnfitAgent {

@@ -92,8 +92,9 @@ impl CommandAgent {
     /// Returns what to ask for a version, or nothing when that might do anything.
     fn version_program(&self) -> Result<Option<Vec<String>>, AgentError> {
         match self.spec.cli {
-            // Nobody knows what a program without a protocol does with arguments.
-            Cli::Custom => Ok(None),
+            // Nobody knows what a program without a protocol does with arguments; that it is there
+            // is all that can be told.
+            Cli::Custom => self.program().map(|_| None),
             Cli::Linter => {
                 let mut argv = self.program()?;
                 let words = crate::tool::version_words(&self.spec.argv);

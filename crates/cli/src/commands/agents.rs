@@ -13,6 +13,9 @@ use crate::report;
 
 /// List the agents, or free a parked provider
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    tribunal agents\n  \
+    tribunal agents --free anthropic")]
 pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]

@@ -93,9 +93,7 @@ async fn explain(
 
 fn read(invocation: &Invocation, file: &Path) -> Result<Question, CliError> {
     let path = invocation.path(file);
-    let bytes = std::fs::read(&path).map_err(|error| {
-        CliError::new(Exit::NotFound, format!("cannot read {}", file.display())).caused_by(&error)
-    })?;
+    let bytes = std::fs::read(&path).map_err(|error| CliError::unreadable(file, &error))?;
     let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| {
         CliError::new(Exit::Usage, format!("{} is no JSON", file.display())).caused_by(&error)
     })?;

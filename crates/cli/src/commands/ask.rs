@@ -9,7 +9,9 @@ use tribunal_core::case::{CaseState, Outcome};
 use tribunal_core::ids::AgentName;
 use tribunal_core::text::for_terminal;
 use tribunal_engine::ask::{AskAnswer, AskReport, AskRequest, Prompt};
+use tribunal_engine::config::Usd;
 
+use crate::args::parse_cost;
 use crate::commands::ending;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -56,8 +58,8 @@ pub(crate) struct Args {
     #[arg(long, requires = "dir")]
     write: bool,
     /// Stop before the next call once the case has cost this much
-    #[arg(long, value_name = "USD")]
-    max_cost: Option<String>,
+    #[arg(long, value_name = "USD", value_parser = parse_cost)]
+    max_cost: Option<Usd>,
     /// How to print the answer
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -163,14 +165,7 @@ fn read_prompt(given: Option<String>) -> Result<String, CliError> {
 }
 
 fn read_file(path: &Path) -> Result<String, CliError> {
-    std::fs::read_to_string(path).map_err(|error| {
-        let exit = if error.kind() == std::io::ErrorKind::NotFound {
-            Exit::NotFound
-        } else {
-            Exit::Usage
-        };
-        CliError::new(exit, format!("cannot read {}", path.display())).caused_by(&error)
-    })
+    std::fs::read_to_string(path).map_err(|error| CliError::unreadable(path, &error))
 }
 
 fn read_schema(path: &Path) -> Result<serde_json::Value, CliError> {

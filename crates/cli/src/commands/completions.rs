@@ -9,6 +9,9 @@ use crate::exit::Exit;
 ///
 /// For bash: `tribunal completions bash > ~/.local/share/bash-completion/completions/tribunal`
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    tribunal completions zsh > ~/.zfunc/_tribunal\n  \
+    tribunal completions fish > ~/.config/fish/completions/tribunal.fish")]
 pub(crate) struct Args {
     /// The shell
     shell: clap_complete::Shell,

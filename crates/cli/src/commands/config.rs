@@ -21,6 +21,11 @@ use crate::invocation::Invocation;
 /// Later layers win: built-in defaults, your own file, the project's file, TRIBUNAL_* variables,
 /// --set.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    tribunal config show --changed\n  \
+    tribunal config get review.on_dispute.default\n  \
+    tribunal config set review.on_dispute.default human\n  \
+    tribunal config validate")]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Action,
@@ -199,7 +204,9 @@ impl Surface<'_> {
     fn validate(&mut self, file: Option<&Path>) -> Result<(), CliError> {
         let mut sources = self.looking();
         if let Some(file) = file {
-            let file = self.sources.cwd.join(file).display().to_string();
+            let path = self.sources.cwd.join(file);
+            std::fs::metadata(&path).map_err(|error| CliError::unreadable(file, &error))?;
+            let file = path.display().to_string();
             sources.env.insert("TRIBUNAL_CONFIG".to_owned(), file);
         }
         let loaded = config::load(&sources)?;

@@ -74,12 +74,7 @@ pub(crate) fn run(invocation: &Invocation, args: Args) -> Result<Exit, CliError>
         )),
         Change::None => invocation.say(&format!("{} is in {file} already.", agent.name)),
     }
-    if agent
-        .provider()
-        .is_some_and(|provider| matches!(provider.reach(), Reach::Command(_)))
-    {
-        invocation.say(&format!("Check it with `tribunal doctor {}`.", agent.name));
-    }
+    invocation.say(&format!("Check it with `tribunal doctor {}`.", agent.name));
     Ok(Exit::Pass)
 }
 

@@ -11,6 +11,8 @@ use crate::invocation::Invocation;
 ///
 /// Its runs stay in the ledger.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    tribunal disconnect codex-reviewer")]
 pub(crate) struct Args {
     /// The agent's name
     name: String,

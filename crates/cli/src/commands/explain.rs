@@ -46,7 +46,11 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         Some((case, id)) => (Some(case), id),
         None => (None, args.finding.as_str()),
     };
-    let (store, dir) = invocation.required_store(case.unwrap_or(id)).await?;
+    let (store, dir) = match (case, invocation.existing_ledger().await?) {
+        (_, Some(ledger)) => ledger,
+        (Some(case), None) => invocation.required_store(case).await?,
+        (None, None) => return Err(unknown(id, &[])),
+    };
     let cases = match case {
         Some(case) => vec![store.find_case(case).await?],
         None => store.recent_cases(MOST_CASES).await?,
@@ -93,13 +97,18 @@ async fn find(
             ([], _) => {}
         }
     }
+    newest.truncate(10);
+    Err(unknown(id, &newest))
+}
+
+/// Returns the error for a finding that nobody knows; `newest` are some that there are.
+fn unknown(id: &str, newest: &[String]) -> CliError {
     let text = format!("no review has a finding `{id}`");
     let error = CliError::new(Exit::NotFound, text);
-    newest.truncate(10);
-    Err(match newest.is_empty() {
-        true => error.hint("Findings are listed by `tribunal review` and `tribunal show CASE`"),
-        false => error.hint(format!("The newest review has {}", newest.join(", "))),
-    })
+    match newest {
+        [] => error.hint("Findings are listed by `tribunal review` and `tribunal show CASE`"),
+        some => error.hint(format!("The newest review has {}", some.join(", "))),
+    }
 }
 
 fn ambiguous(id: &str, ids: &BTreeSet<String>) -> CliError {

@@ -11,6 +11,9 @@ use crate::invocation::Invocation;
 
 /// Write everything about a case into one file
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    tribunal export c-1a2b3c4d5e --output case.json\n  \
+    tribunal export c-1a2b3c4d5e --format markdown")]
 pub(crate) struct Args {
     /// The case: its id, or the beginning or end of it
     case: String,

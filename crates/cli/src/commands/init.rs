@@ -17,6 +17,9 @@ use crate::invocation::Invocation;
 /// Writes `.tribunal/config.yml` in the root of the repository, or in the current directory when
 /// there is no repository.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    tribunal init\n  \
+    tribunal init --force")]
 pub(crate) struct Args {
     /// Replace an existing configuration
     #[arg(long)]

@@ -15,6 +15,9 @@ const WIDE_ENOUGH: u16 = 110;
 
 /// List the recorded cases, newest first
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    tribunal log\n  \
+    tribunal log --recent 5 --json")]
 pub(crate) struct Args {
     /// How many
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]

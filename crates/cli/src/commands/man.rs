@@ -10,6 +10,9 @@ use crate::exit::Exit;
 
 /// Print the manual page, or write one page per command
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    tribunal man | man -l -\n  \
+    tribunal man --output ~/.local/share/man/man1")]
 pub(crate) struct Args {
     /// Write all pages into this directory
     #[arg(long, value_name = "DIR")]

@@ -13,6 +13,8 @@ use crate::report;
 /// No agent is started and nothing is sent. The result must be the recorded one; a difference is
 /// shown and ends with exit code 1. The ledger is not changed.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    tribunal replay c-1a2b3c4d5e")]
 pub(crate) struct Args {
     /// The case: its id, or the beginning or end of it
     case: String,

@@ -14,6 +14,9 @@ use crate::report::trial::TrialFormat;
 ///
 /// What is finished is taken from the ledger: nothing is asked or paid for twice.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    tribunal resume\n  \
+    tribunal resume c-1a2b3c4d5e")]
 pub(crate) struct Args {
     /// The case: its id, or the beginning or end of it; the newest unfinished one if not given
     case: Option<String>,

@@ -5,16 +5,18 @@ mod arbitrate;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum as _;
 use tribunal_core::case::CaseState;
 use tribunal_core::review::gate::Gate;
 use tribunal_core::review::report::ReviewReport;
 use tribunal_core::scale::Severity;
 use tribunal_engine::change::ChangeSource;
-use tribunal_engine::config::Rounds;
+use tribunal_engine::config::{Rounds, Usd};
 use tribunal_engine::files::write_shared;
 use tribunal_engine::review::{ReviewWish, Reviewed};
 
 use self::arbitrate::ArbitrateArgs;
+use crate::args::parse_cost;
 use crate::commands::ending;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -75,8 +77,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     arbitrate: ArbitrateArgs,
     /// Stop before the next call once the case has cost this much
-    #[arg(long, value_name = "USD")]
-    max_cost: Option<String>,
+    #[arg(long, value_name = "USD", value_parser = parse_cost)]
+    max_cost: Option<Usd>,
     /// Go on with an interrupted review
     #[arg(long, value_name = "CASE", conflicts_with_all = ["source", "paths", "reviewers", "with"])]
     resume: Option<String>,
@@ -117,7 +119,13 @@ fn parse_save(text: &str) -> Result<Save, String> {
         .ok_or("write it as `sarif=out.sarif`")?;
     let form = match form {
         "github-review" => Form::GithubReview,
-        name => Form::Report(<ReviewFormat as clap::ValueEnum>::from_str(name, true)?),
+        name => Form::Report(ReviewFormat::from_str(name, true).map_err(|_| {
+            let known = ReviewFormat::value_variants().iter();
+            let known =
+                known.filter_map(|one| Some(one.to_possible_value()?.get_name().to_owned()));
+            let known: Vec<String> = known.collect();
+            format!("the formats are {}, github-review", known.join(", "))
+        })?),
     };
     Ok(Save {
         form,
@@ -247,6 +255,10 @@ fn wish(invocation: &Invocation, args: Args) -> Result<ReviewWish, CliError> {
         (false, ..) if !args.paths.is_empty() => ChangeSource::Files,
         _ => ChangeSource::Default,
     };
+    for file in &args.with {
+        let opened = std::fs::File::open(invocation.path(file));
+        opened.map_err(|error| CliError::unreadable(file, &error))?;
+    }
     Ok(ReviewWish {
         directory: invocation.cwd.clone(),
         change,
@@ -269,11 +281,5 @@ fn read_patch(invocation: &Invocation, file: &Path) -> Result<Vec<u8>, CliError>
         Some("-") => std::io::stdin().read_to_end(&mut bytes).map(|_| bytes),
         _ => std::fs::read(invocation.path(file)),
     };
-    read.map_err(|error| {
-        let exit = match error.kind() {
-            std::io::ErrorKind::NotFound => Exit::NotFound,
-            _ => Exit::Usage,
-        };
-        CliError::new(exit, format!("cannot read {}", file.display())).caused_by(&error)
-    })
+    read.map_err(|error| CliError::unreadable(file, &error))
 }

@@ -17,6 +17,7 @@ use tribunal_store::CaseRecord;
 use super::arbiter::explained_text;
 use super::ending;
 use super::task::{summary, words};
+use crate::args::parse_cost;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::{Format, Invocation};
@@ -64,10 +65,6 @@ pub(crate) struct Args {
     /// Short for `--format json`
     #[arg(long, conflicts_with = "format")]
     json: bool,
-}
-
-fn parse_cost(text: &str) -> Result<Usd, String> {
-    Usd::parse(text).ok_or_else(|| "write an amount such as `0.50`".to_owned())
 }
 
 fn parse_time(text: &str) -> Result<Span, String> {

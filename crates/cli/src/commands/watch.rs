@@ -14,6 +14,9 @@ const POLL: Duration = Duration::from_millis(250);
 
 /// Follow a case while another process works on it
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    tribunal watch c-1a2b3c4d5e\n  \
+    tribunal watch c-1a2b3c4d5e --format jsonl")]
 pub(crate) struct Args {
     /// The case: its id, or the beginning or end of it
     case: String,

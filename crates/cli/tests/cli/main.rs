@@ -16,6 +16,7 @@ mod debate;
 mod demo;
 mod dispute;
 mod doctor;
+mod mistakes;
 mod prompts;
 mod review;
 mod run;

@@ -58,11 +58,12 @@ fn init_finds_installed_agents_and_connect_adds_more() {
 #[test]
 fn doctor_tells_what_is_missing() {
     let env = TestEnv::new();
-    env.write_user_config("agents:\n  - {name: gone, command: [/nowhere/claude], role: coder}\n  - {name: keyless, provider: anthropic, model: claude-sonnet-4-5, api_key_env: NO_SUCH_KEY, role: judge}\n");
+    env.write_user_config("agents:\n  - {name: gone, command: [/nowhere/claude], role: coder}\n  - {name: typo, command: no-such-program, role: coder}\n  - {name: keyless, provider: anthropic, model: claude-sonnet-4-5, api_key_env: NO_SUCH_KEY, role: judge}\n");
     let ran = env.run(["doctor"]).assert_code(1);
     assert_snapshot!(env.tidy(&ran.stdout), @"
     ok   config: [ROOT]/home/.config/tribunal/config.yml
     BAD  agent gone: The program `/nowhere/claude` was not found.
+    BAD  agent typo: The program `no-such-program` was not found in `PATH`.
     BAD  agent keyless: the agent `keyless` needs its key in the variable `NO_SUCH_KEY`, which is not set
     ok   ledger: 0 cases, 0 runs in [ROOT]/ledger
     ");

@@ -80,7 +80,6 @@ impl TestEnv {
         assert!(ran.unwrap().success(), "git {args:?}");
     }
 
-    /// Commits everything in the project.
     /// Returns what git prints in the project.
     pub fn git_output(&self, args: &[&str]) -> String {
         let output = Command::new("git")
@@ -92,6 +91,7 @@ impl TestEnv {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
+    /// Commits everything in the project.
     pub fn commit_all(&self, message: &str) {
         self.git(&["add", "."]);
         self.git(&["commit", "-q", "-m", message]);

@@ -75,7 +75,7 @@ pub(super) fn why_nothing(root: &Path, path: &str) -> String {
     if let Some(folder) = repository_around(root, path) {
         format!("`{folder}` is a repository of its own; review it from there")
     } else if root.join(path).exists() {
-        "It exists, but git ignores all files in it".to_owned()
+        "It exists, but holds no file, or none that git does not ignore".to_owned()
     } else {
         String::new()
     }

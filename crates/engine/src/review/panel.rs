@@ -137,11 +137,12 @@ fn builtin_named(name: &str) -> Result<Member, CaseError> {
         .map(|domain| Member::Builtin { domain })
         .ok_or_else(|| {
             let known = Domain::BUILTIN
-                .map(|domain| format!("`builtin:{domain}`"))
+                .map(|domain| format!("builtin:{domain}"))
                 .join(", ");
-            CaseError::Request(format!(
-                "there is no built-in reviewer `builtin:{name}`; there are {known}"
-            ))
+            CaseError::UnknownReviewer {
+                name: format!("builtin:{name}"),
+                known,
+            }
         })
 }
 
@@ -151,8 +152,8 @@ fn unknown(roster: &Roster, name: &str) -> CaseError {
         .map(|agent| agent.name.to_string())
         .collect();
     known.push("builtin".to_owned());
-    CaseError::Request(format!(
-        "there is no reviewer `{name}`; there are {}",
-        known.join(", ")
-    ))
+    CaseError::UnknownReviewer {
+        name: name.to_owned(),
+        known: known.join(", "),
+    }
 }

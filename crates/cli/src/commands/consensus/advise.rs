@@ -7,7 +7,6 @@ use tribunal_core::finding::Finding;
 use tribunal_engine::advisories::{self, InUse};
 
 use crate::error::CliError;
-use crate::exit::Exit;
 use crate::invocation::Invocation;
 
 /// Returns what the records in `export` say about `findings`, and what could not be read.
@@ -17,16 +16,10 @@ pub(super) fn consult(
     locks: &[PathBuf],
     findings: &[Finding],
 ) -> Result<(Vec<Advisory>, Vec<String>), CliError> {
-    let unreadable = |path: &Path, error: &std::io::Error| {
-        let exit = match error.kind() {
-            std::io::ErrorKind::NotFound => Exit::NotFound,
-            _ => Exit::Usage,
-        };
-        CliError::new(exit, format!("cannot read {}", path.display())).caused_by(error)
-    };
     let mut read = Vec::new();
     for lock in locks {
-        let bytes = std::fs::read(invocation.path(lock)).map_err(|e| unreadable(lock, &e))?;
+        let bytes = std::fs::read(invocation.path(lock))
+            .map_err(|error| CliError::unreadable(lock, &error))?;
         read.push((lock.display().to_string(), bytes));
     }
     let files = read
@@ -35,7 +28,7 @@ pub(super) fn consult(
     let in_use = InUse::of(files);
     let path = invocation.path(export);
     let found = advisories::from_export(&path, &in_use.packages);
-    let (index, problems) = found.map_err(|error| unreadable(export, &error))?;
+    let (index, problems) = found.map_err(|error| CliError::unreadable(export, &error))?;
     let consulted = advisories::consult(findings, &index, &in_use.packages);
     Ok((consulted, [in_use.problems, problems].concat()))
 }

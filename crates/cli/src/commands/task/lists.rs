@@ -151,13 +151,7 @@ fn name_of(invocation: &Invocation, file: &Path) -> Result<String, CliError> {
 
 fn read(invocation: &Invocation, file: &Path) -> Result<String, CliError> {
     let path = invocation.path(file);
-    let failed = |error: std::io::Error| {
-        let exit = match error.kind() {
-            std::io::ErrorKind::NotFound => Exit::NotFound,
-            _ => Exit::Usage,
-        };
-        CliError::new(exit, format!("cannot read {}", file.display())).caused_by(&error)
-    };
+    let failed = |error: std::io::Error| CliError::unreadable(file, &error);
     let size = std::fs::metadata(&path).map_err(failed)?.len();
     if size > MOST_BYTES {
         let text = format!("{} is larger than 10 MiB", file.display());

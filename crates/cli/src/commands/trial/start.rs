@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use tribunal_core::trial::Mode;
 use tribunal_core::verdict::Method;
+use tribunal_engine::config::Usd;
 use tribunal_engine::trial::{CastWish, TrialWish};
 
 use super::{Printing, events_format, finish};
+use crate::args::parse_cost;
 use crate::commands::consensus::record;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -57,8 +59,8 @@ pub(super) struct NewTrial {
     #[arg(long, value_name = "R")]
     record: Option<PathBuf>,
     /// Stop before the next call once the case has cost this much
-    #[arg(long, value_name = "USD")]
-    max_cost: Option<String>,
+    #[arg(long, value_name = "USD", value_parser = parse_cost)]
+    max_cost: Option<Usd>,
     #[command(flatten)]
     printing: Printing,
     /// Print the JSON schema of the report and do nothing else
