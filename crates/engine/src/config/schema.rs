@@ -41,7 +41,8 @@ A project's file comes with the repository, so it is not believed blindly: when 
 with which variables, or where data goes, it must be trusted first (`tribunal config trust`), and
 again after each change.
 
-How a linter becomes a reviewer is told in [agents.md](agents.md).
+How agents are connected is told in [agents.md](agents.md), how a linter becomes a reviewer in
+[linters.md](linters.md).
 
 ";
 
