@@ -8,6 +8,7 @@ use tribunal_core::time::Timestamp;
 
 use super::batch::{Batch, Refusal};
 use super::leases::Tenure;
+use super::lookup::{Meant, Table, look_up};
 use super::projection::case_from_column;
 use super::site::Site;
 use super::{clock, from_column, ledger, runs};
@@ -101,30 +102,11 @@ pub(super) async fn find(
     site: &Site,
     text: &str,
 ) -> Result<CaseRecord, StoreError> {
-    // Two are enough to know that there are several, all are needed to say how many.
-    const SQL: &str = "
-        SELECT id, COUNT(*) OVER () AS fits
-        FROM cases
-        WHERE $1 <> ''
-          AND (substr(id, 1, length($1)) = $1
-               OR substr(id, 3, length($1)) = $1
-               OR substr(id, -length($1)) = $1)
-        ORDER BY id = $1 DESC
-        LIMIT 1";
-    let wanted = text.trim().to_ascii_lowercase();
-    let found: Option<(String, i64)> = sqlx::query_as(SQL)
-        .bind(&wanted)
-        .fetch_optional(&mut *conn)
-        .await?;
-    match found {
-        Some((id, fits)) if fits == 1 || id == wanted => record(conn, site, &id).await,
-        Some((_, fits)) => Err(StoreError::AmbiguousCase {
-            text: text.to_owned(),
-            count: from_column("a count", fits)?,
-        }),
-        None => Err(StoreError::NoSuchCase {
-            text: text.to_owned(),
-        }),
+    let text = text.to_owned();
+    match look_up(conn, Table::Cases, &text).await? {
+        Meant::One(id) => record(conn, site, &id).await,
+        Meant::Several(count) => Err(StoreError::AmbiguousCase { text, count }),
+        Meant::Nothing => Err(StoreError::NoSuchCase { text }),
     }
 }
 

@@ -12,6 +12,7 @@ use tribunal_core::time::Timestamp;
 
 use super::batch::{Batch, Refusal};
 use super::from_column;
+use super::lookup::{Meant, Table, look_up};
 use super::projection::case_from_column;
 use crate::{DisputeFilter, PrecedentFilter, StoreError};
 
@@ -280,34 +281,13 @@ const COLUMNS: &str = "
 
 /// Returns the dispute with exactly this id, or the only one whose id starts or ends with `text`.
 pub(super) async fn find(conn: &mut SqliteConnection, text: &str) -> Result<Dispute, StoreError> {
-    const SQL: &str = "
-        SELECT id, COUNT(*) OVER () AS fits
-        FROM disputes
-        WHERE $1 <> ''
-          AND (substr(id, 1, length($1)) = $1
-               OR substr(id, 3, length($1)) = $1
-               OR substr(id, -length($1)) = $1)
-        ORDER BY id = $1 DESC
-        LIMIT 1";
-    let wanted = text.trim().to_ascii_lowercase();
-    let wanted = wanted.trim_end_matches(['.', '…', '-']);
-    if let Some(found) = by_id(conn, wanted).await? {
-        return Ok(found);
-    }
-    let found: Option<(String, i64)> = sqlx::query_as(SQL)
-        .bind(wanted)
-        .fetch_optional(&mut *conn)
-        .await?;
-    let missing = || StoreError::NoSuchDispute {
-        text: text.to_owned(),
-    };
-    match found {
-        Some((id, 1)) => by_id(conn, &id).await?.ok_or_else(missing),
-        Some((_, fits)) => Err(StoreError::AmbiguousDispute {
-            text: text.to_owned(),
-            count: from_column("a count", fits)?,
-        }),
-        None => Err(missing()),
+    let text = text.to_owned();
+    match look_up(conn, Table::Disputes, &text).await? {
+        Meant::One(id) => by_id(conn, &id)
+            .await?
+            .ok_or(StoreError::NoSuchDispute { text }),
+        Meant::Several(count) => Err(StoreError::AmbiguousDispute { text, count }),
+        Meant::Nothing => Err(StoreError::NoSuchDispute { text }),
     }
 }
 

@@ -12,6 +12,7 @@ mod effects;
 mod findings;
 mod leases;
 mod ledger;
+mod lookup;
 mod projection;
 mod providers;
 mod readers;

@@ -10,6 +10,7 @@ use tribunal_core::time::Timestamp;
 
 use super::batch::{Batch, Refusal};
 use super::leases::Tenure;
+use super::lookup::{Meant, Table, look_up};
 use super::projection::case_from_column;
 use super::site::Site;
 use super::{SqliteStore, clock, from_column, read, runs, to_column};
@@ -229,28 +230,11 @@ async fn find(
     site: &Site,
     text: &str,
 ) -> Result<TaskRecord, StoreError> {
-    const FITS: &str = "
-        SELECT id, COUNT(*) OVER () AS fits
-        FROM tasks
-        WHERE $1 <> ''
-          AND (substr(id, 1, length($1)) = $1
-               OR substr(id, 3, length($1)) = $1
-               OR substr(id, -length($1)) = $1)
-        ORDER BY id = $1 DESC
-        LIMIT 1";
-    let wanted = text.trim().to_ascii_lowercase();
-    let found: Option<(String, i64)> = sqlx::query_as(FITS)
-        .bind(&wanted)
-        .fetch_optional(&mut *conn)
-        .await?;
     let text = text.to_owned();
-    let id = match found {
-        Some((id, fits)) if fits == 1 || id == wanted => id,
-        Some((_, fits)) => {
-            let count = from_column("a count", fits)?;
-            return Err(StoreError::AmbiguousTask { text, count });
-        }
-        None => return Err(StoreError::NoSuchTask { text }),
+    let id = match look_up(conn, Table::Tasks, &text).await? {
+        Meant::One(id) => id,
+        Meant::Several(count) => return Err(StoreError::AmbiguousTask { text, count }),
+        Meant::Nothing => return Err(StoreError::NoSuchTask { text }),
     };
     let row = sqlx::query(AssertSqlSafe(format!("{SELECT} tasks.id = $1")))
         .bind(&id)
