@@ -2,6 +2,7 @@
 
 mod disputes;
 pub(crate) mod explain;
+mod html;
 mod human;
 mod jsonl;
 mod progress;

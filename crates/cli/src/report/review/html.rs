@@ -12,6 +12,7 @@ use tribunal_core::scale::Severity;
 use super::blocks::{Block, blocks, pieces};
 use super::facts;
 use super::shown::{NAME, one_line, shown};
+use crate::report::html::escaped;
 use crate::report::words;
 
 /// How the page looks.
@@ -145,18 +146,7 @@ fn filters(report: &ReviewReport) -> String {
 
 /// Returns foreign text as it may stand between tags and in quoted attributes.
 fn text(given: &str) -> String {
-    let mut out = String::with_capacity(given.len() + 16);
-    for c in shown(given).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
+    escaped(&shown(given))
 }
 
 /// Returns prose as paragraphs, with line breaks, and blocks of code.

@@ -7,6 +7,7 @@ use tribunal_core::trial::report::{JudgeReport, TrialReport};
 use tribunal_core::trial::{Evaluation, State};
 
 use super::text::{decree_text, designer, handed_in};
+use crate::report::html::escaped;
 use crate::report::words;
 
 /// How the page looks.
@@ -308,18 +309,7 @@ fn notes(report: &TrialReport) -> String {
 
 /// Returns foreign text as text of a page.
 fn text(foreign: &str) -> String {
-    let mut out = String::with_capacity(foreign.len() + 16);
-    for c in for_terminal(foreign).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
+    escaped(&for_terminal(foreign))
 }
 
 /// Returns foreign text as paragraphs.
