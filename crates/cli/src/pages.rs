@@ -1,4 +1,5 @@
-//! The pages for people: every command line in them is one that the program takes.
+//! The pages for people: every command line in them is one that the program takes, every link leads
+//! somewhere.
 
 use std::path::{Path, PathBuf};
 
@@ -247,5 +248,18 @@ fn what_the_program_does_not_take_is_found_on_a_page() {
     ] {
         let words: Vec<&str> = words.split_whitespace().collect();
         assert_eq!(unknown_in(&program(), &words).is_none(), known, "{words:?}");
+    }
+}
+
+#[test]
+fn every_link_between_pages_leads_somewhere() {
+    for (path, text) in pages() {
+        let targets = text.split("](").skip(1);
+        let targets = targets.filter_map(|rest| rest.split(')').next());
+        for target in targets.filter(|target| !target.contains("://")) {
+            let file = target.split('#').next().unwrap_or_default();
+            let there = path.parent().unwrap().join(file);
+            assert!(there.exists(), "{}: {target}", path.display());
+        }
     }
 }
