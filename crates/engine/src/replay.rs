@@ -25,6 +25,7 @@ use crate::dispute::DisputeConduct;
 use crate::export::{Exported, ExportedRun};
 use crate::files::LedgerDir;
 use crate::review::{ADVISORY_STEP, Advice, RecordedArbitration, Reviewed};
+use crate::run::RecordedRun;
 
 /// A temporary ledger and the recorded agents, ready to play a case again.
 pub struct Stage {
@@ -32,6 +33,8 @@ pub struct Stage {
     exported: Exported,
     /// Where the case was recorded.
     recorded_in: LedgerDir,
+    /// What comes out differently in a run, which is decided again from the ledger itself.
+    differences_of_run: Vec<String>,
     /// Removed when the stage is dropped.
     _temporary: tempfile::TempDir,
 }
@@ -73,8 +76,13 @@ impl Stage {
         };
         let engine = Engine::assemble(parts)?;
         copy_blobs(dir, engine.dir()).map_err(CaseError::file("copy the recorded prompts"))?;
+        let differences_of_run = match case.kind {
+            CaseKind::Run => decide_again(store, dir, &exported).await?,
+            _ => Vec::new(),
+        };
         Ok(Self {
             engine,
+            differences_of_run,
             exported,
             recorded_in: dir.clone(),
             _temporary: temporary,
@@ -110,7 +118,8 @@ impl Stage {
             }
             // Where they stand is decided by their events alone, without a question to anybody.
             CaseKind::Task => audit_events(&self.exported.events).problems,
-            CaseKind::Section | CaseKind::Run => Vec::new(),
+            CaseKind::Run => self.differences_of_run.clone(),
+            CaseKind::Section => Vec::new(),
         };
         self.engine.close().await;
         Ok(if differences.is_empty() {
@@ -190,6 +199,30 @@ impl Stage {
         }
         differences
     }
+}
+
+/// Decides a run again, and does each of its reviews again.
+async fn decide_again(
+    store: &dyn Store,
+    dir: &LedgerDir,
+    run: &Exported,
+) -> Result<Vec<String>, CaseError> {
+    let recorded = RecordedRun::read(store, &run.case.request).await?;
+    let mut reports = BTreeMap::new();
+    let mut differences = Vec::new();
+    for review in recorded.reviews(&run.events) {
+        let case = store.find_case(review.as_str()).await?;
+        let stage = Box::pin(Stage::set(store, dir, &case)).await?;
+        if let Some(report) = stage.exported.review(dir)? {
+            reports.insert(review.clone(), report);
+        }
+        if let Replayed::Different(found) = Box::pin(stage.play()).await? {
+            let told = found.into_iter();
+            differences.extend(told.map(|what| format!("review {review}: {what}")));
+        }
+    }
+    differences.extend(recorded.differences(&run.events, &reports));
+    Ok(differences)
 }
 
 /// Returns what of the report of a review must be the same when it is done again: everything but

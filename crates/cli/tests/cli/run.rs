@@ -3,6 +3,7 @@
 mod arbitrated;
 mod limits;
 mod plans;
+mod replayed;
 
 use std::path::Path;
 use std::process::Command;

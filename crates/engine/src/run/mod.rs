@@ -8,6 +8,7 @@ mod brief;
 mod guide;
 mod limits;
 mod progress;
+mod replay;
 mod review;
 mod visit;
 mod work;
@@ -21,6 +22,8 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use tribunal_core::agent::Role;
+use tribunal_core::arbiter::Candidate;
+use tribunal_core::arbiter::rules::Rule;
 use tribunal_core::case::{CaseKind, CaseState, Outcome, Pause};
 use tribunal_core::event::WorkEvent;
 use tribunal_core::ids::CaseId;
@@ -31,6 +34,7 @@ use tribunal_store::{StoreError, TaskRecord};
 
 use self::limits::Limits;
 pub(crate) use self::progress::Progress;
+pub(crate) use self::replay::RecordedRun;
 use self::visit::{Contest, Visit, Visited};
 use crate::Engine;
 use crate::arbiter::Arbiter;
@@ -57,6 +61,23 @@ pub struct RunWish {
     pub max_time_ms: Option<u64>,
     /// How many tasks are worked on at once.
     pub parallel: u32,
+}
+
+/// A run as the ledger keeps it.
+#[derive(Serialize)]
+struct RunRequest<'a> {
+    #[serde(flatten)]
+    wish: &'a RunWish,
+    policy: RunPolicy,
+}
+
+/// By what a run decides, as far as nobody is asked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct RunPolicy {
+    /// The arbiter's rules.
+    rules: Vec<Rule>,
+    /// Who can be chosen.
+    candidates: Vec<Candidate>,
 }
 
 /// What came of a run.
@@ -125,7 +146,14 @@ impl Engine {
         wish: RunWish,
     ) -> Result<RunReport, CaseError> {
         check_cast(settings)?;
-        let json = serde_json::to_value(&wish).map_err(|e| CaseError::Request(e.to_string()))?;
+        let request = RunRequest {
+            wish: &wish,
+            policy: RunPolicy {
+                rules: settings.arbiter.all_rules(),
+                candidates: work::cast(self, settings, None).candidates,
+            },
+        };
+        let json = serde_json::to_value(request).map_err(|e| CaseError::Request(e.to_string()))?;
         let title = match &wish.task {
             Some(task) => format!("task {task}"),
             None => "the list of tasks".to_owned(),

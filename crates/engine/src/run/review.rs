@@ -78,7 +78,7 @@ impl Visit<'_> {
                 review_id(&format!("review {round} of task {} at {commit}", task.id))
             }
         };
-        let cast = cast(self.engine, self.settings, task);
+        let cast = cast(self.engine, self.settings, task.brief.domain.as_deref());
         let arbitrate = self.settings.run.arbitrate.then(|| ArbitrationWish {
             coder: last_worker(progress, &cast).map(ToString::to_string),
             offer: OfferWish::Keep,

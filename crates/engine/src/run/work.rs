@@ -29,7 +29,7 @@ use crate::worktree::{Signature, Worktree};
 
 /// Who can be chosen, and which agent that is.
 pub(super) struct Cast {
-    candidates: Vec<Candidate>,
+    pub(super) candidates: Vec<Candidate>,
     agents: Vec<(String, AgentName)>,
 }
 
@@ -55,7 +55,7 @@ impl Visit<'_> {
         progress: &mut Progress,
     ) -> Result<Stage, CaseError> {
         self.fix_base(progress).await?;
-        let cast = cast(self.engine, self.settings, task);
+        let cast = cast(self.engine, self.settings, task.brief.domain.as_deref());
         loop {
             if let Some(why) = self.limits.reached(self.engine).await? {
                 return Ok(Stage::Leave(why));
@@ -148,7 +148,7 @@ impl Visit<'_> {
         progress: &Progress,
         cast: &Cast,
     ) -> Result<Decided, CaseError> {
-        let question = select_question(task, progress, cast);
+        let question = select_question(task, progress, &cast.candidates);
         let step = format!("select {}", progress.next_iteration());
         self.engine
             .decide(self.case, self.arbiter, self.seed, &step, &question)
@@ -444,7 +444,7 @@ impl Engine {
     ) -> Result<Question, CaseError> {
         let events = all_events(self.ledger.store().as_ref(), &task.id).await?;
         let progress = Progress::of(&events);
-        let cast = cast(self, settings, task);
+        let cast = cast(self, settings, task.brief.domain.as_deref());
         let last = progress.round().last();
         let decided = last.map(|last| format!("arbiter evaluate {}", last.iteration));
         let evaluated = match decided {
@@ -456,12 +456,16 @@ impl Engine {
         };
         Ok(match last {
             Some(last) if !evaluated => evaluate_question(task, &progress, last),
-            _ => select_question(task, &progress, &cast),
+            _ => select_question(task, &progress, &cast.candidates),
         })
     }
 }
 
-fn select_question(task: &Task, progress: &Progress, cast: &Cast) -> Question {
+pub(super) fn select_question(
+    task: &Task,
+    progress: &Progress,
+    candidates: &[Candidate],
+) -> Question {
     let last = progress.round().last();
     let failed = last.filter(|last| matches!(last.result, ExecutionResult::Failed { .. }));
     Question::SelectAgent(SelectInput {
@@ -469,11 +473,11 @@ fn select_question(task: &Task, progress: &Progress, cast: &Cast) -> Question {
         plan: progress.plan.clone(),
         history: progress.history.clone(),
         last_error: failed.map(|last| last.summary.clone()),
-        agents: cast.candidates.clone(),
+        agents: candidates.to_vec(),
     })
 }
 
-fn evaluate_question(task: &Task, progress: &Progress, last: &Execution) -> Question {
+pub(super) fn evaluate_question(task: &Task, progress: &Progress, last: &Execution) -> Question {
     Question::EvaluateProgress(EvaluateInput {
         task: brief::outline(task),
         plan: progress.plan.clone(),
@@ -509,11 +513,10 @@ pub(super) fn last_worker<'a>(progress: &Progress, cast: &'a Cast) -> Option<&'a
 }
 
 /// Returns who can be chosen for this task. Nobody is made up.
-pub(super) fn cast(engine: &Engine, settings: &Settings, task: &Task) -> Cast {
+pub(super) fn cast(engine: &Engine, settings: &Settings, domain: Option<&str>) -> Cast {
     let roster = Roster::new(settings);
     let coders: Vec<_> = roster.with_role(Role::Coder).collect();
     let by_name = |name: &str| coders.iter().find(|agent| agent.name.as_str() == name);
-    let domain = task.brief.domain.as_deref();
     let coder = roster
         .coder_for(domain)
         .filter(|one| one.name.as_str() != "planner");
