@@ -1,6 +1,7 @@
 //! Events as plain lines, for people and log files.
 
 mod arbitration;
+mod held;
 mod task;
 mod trial;
 mod work;
@@ -14,6 +15,7 @@ use tribunal_core::ids::{AgentName, CaseId, EffectKey, RunId};
 use tribunal_core::text::for_terminal;
 use tribunal_core::time::Timestamp;
 
+use self::held::Held;
 use super::{Reporter, disputes, words};
 
 /// Whether each line begins with the time of its event.
@@ -34,6 +36,7 @@ pub(crate) struct Lines<W: Write + Send> {
     /// The case that the lines are about: the first one that was heard of.
     main: Option<CaseId>,
     disputes: BTreeSet<CaseId>,
+    pub(super) held: Held,
 }
 
 impl<W: Write + Send> Lines<W> {
@@ -55,12 +58,14 @@ impl<W: Write + Send> Lines<W> {
             effects: BTreeMap::new(),
             main: None,
             disputes: BTreeSet::new(),
+            held: Held::default(),
         }
     }
 
     /// Takes note of who runs and what is intended, without a word.
     pub(crate) fn know(&mut self, event: &Event) {
         self.main.get_or_insert_with(|| event.case.clone());
+        self.held.know(event);
         match &event.kind {
             EventKind::CaseOpened {
                 kind: CaseKind::Dispute,
@@ -302,6 +307,10 @@ impl<W: Write + Send> Reporter for Lines<W> {
         }
         let Some(sentence) = self.sentence(&event.kind) else {
             return;
+        };
+        let sentence = match self.held.title_among_others(&event.case) {
+            Some(title) => format!("{title}: {sentence}"),
+            None => sentence,
         };
         let sentence = for_terminal(&sentence).replace('\n', " ");
         // A closed pipe is the reader's choice and no reason to stop the work.

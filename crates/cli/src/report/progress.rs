@@ -115,7 +115,11 @@ impl Reporter for LiveProgress {
                 } else {
                     String::new()
                 };
-                self.start(run, format!("{agent} ({role}): {step}{again}"));
+                let task = match self.lines.held.title(&event.case) {
+                    Some(title) => format!("{}: ", for_terminal(title)),
+                    None => String::new(),
+                };
+                self.start(run, format!("{agent} ({role}): {task}{step}{again}"));
                 return self.lines.know(event);
             }
             EventKind::RunProgressed {

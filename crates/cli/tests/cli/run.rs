@@ -304,7 +304,10 @@ fn tasks_that_run_side_by_side_end_in_one_line_of_commits() {
     for index in 0..4 {
         add(&env, &[&format!("task {index}")]);
     }
-    env.run(["run", "--parallel", "4"]).assert_code(0);
+    let ran = env.run(["run", "--parallel", "4"]).assert_code(0);
+    // While several are worked on, lines say which one they are about.
+    let named = |line: &str| line.starts_with("task ") && line.contains(": [ ]→[-] started");
+    assert!(ran.stderr.lines().any(named), "{}", ran.stderr);
     let log = git(&env.project(), &["log", "--format=%s", "tribunal/work"]);
     let mut lines: Vec<&str> = log.lines().collect();
     lines.sort_unstable();

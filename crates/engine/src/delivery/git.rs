@@ -204,7 +204,7 @@ fn setting(repo: &Repository, key: &str) -> Result<Option<String>, ChangeError> 
     call.args(["config", "--local", "--get", key]).answer()
 }
 
-/// Tells whether the remote's branch points at this commit.
+/// Tells whether the remote's branch holds this commit, with or without others on top of it.
 pub(crate) async fn is_pushed(
     repo: &Repository,
     remote: &Remote,
@@ -213,7 +213,15 @@ pub(crate) async fn is_pushed(
 ) -> Result<bool, String> {
     let name = format!("refs/heads/{branch}");
     let listed = git(repo, &["ls-remote", "--", &remote.url, &name]).await?;
-    Ok(listed.split_whitespace().next() == Some(commit))
+    let Some(tip) = listed.split_whitespace().next() else {
+        return Ok(false);
+    };
+    if tip == commit {
+        return Ok(true);
+    }
+    // Whoever came after us may have pushed theirs, and ours with it.
+    let below = git(repo, &["merge-base", "--is-ancestor", commit, tip]).await;
+    Ok(below.is_ok())
 }
 
 /// Pushes a commit to the remote's branch. Nothing is ever forced.

@@ -118,6 +118,11 @@ impl Delivery<'_> {
                 match git::push(self.repo, &remote, branch, commit).await {
                     Ok(()) => return Ok(()),
                     Err(why) => {
+                        // An older commit is refused when a newer one is there already.
+                        let there = git::is_pushed(self.repo, &remote, branch, commit).await;
+                        if there == Ok(true) {
+                            return Ok(());
+                        }
                         if let Ok(mut problem) = problem.lock() {
                             *problem = why;
                         }
