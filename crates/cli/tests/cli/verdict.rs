@@ -90,7 +90,7 @@ fn a_batch_answers_line_by_line_and_a_record_weighs_the_judges() {
     );
     env.write("one.jsonl", line(1));
     let ran = env.run(["verdict", "--batch", "one.jsonl", "--record", "record.json"]);
-    insta::assert_snapshot!(ran.assert_code(0).stdout, @r#"{"item_id":1,"panel":"p","winner":"a","confidence":75,"scores":{"a":59.913328,"b":50.069338}}"#);
+    insta::assert_snapshot!(ran.assert_code(0).stdout, @r#"{"item_id":1,"panel":"p","winner":"a","confidence":75,"scores":{"a":59.999844,"b":50.000125}}"#);
 }
 
 #[test]

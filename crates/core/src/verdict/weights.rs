@@ -6,6 +6,11 @@ use crate::consensus::{Preferences, Record};
 /// So many average preferences are added to every judge's, so that a short record says little.
 const PRIOR: i128 = 10;
 
+/// Log-odds in millionths that the best judge of a panel must exceed, about 55 right of 100. Below
+/// it the differences within the panel are chance, and following its luckiest judge would be worse
+/// than hearing them all.
+const TELLING: i128 = 200_000;
+
 /// One number per judge; at least one of them is positive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Weights {
@@ -18,10 +23,10 @@ pub(super) struct Weights {
 impl Weights {
     /// Returns the weights of `judges`.
     ///
-    /// With a record a judge weighs as the square of its log-odds to be right. The logarithm alone
-    /// would be right for judges who err independently; they do not, they share their mistakes,
-    /// and squaring lets the better ones prevail over many weaker ones. Whoever is not better than
-    /// a coin weighs nothing, and if that is everybody, the record is of no use.
+    /// With a record a judge weighs as the fourth power of its log-odds to be right. The logarithm
+    /// alone would be right for judges who err independently; they do not, they share their
+    /// mistakes, and the power lets the better ones prevail over many weaker ones. Whoever is not
+    /// better than a coin weighs nothing; where nobody is clearly better, the record is of no use.
     pub(super) fn of(judges: &[&str], record: Option<&Record>) -> Self {
         let equal = Self {
             each: vec![PART; judges.len()],
@@ -36,20 +41,20 @@ impl Weights {
             right += halves_right(*one);
             total += halves(*one);
         }
-        let weigh = |judge: &&str| {
+        let log_odds = |judge: &&str| {
             let own = record.judges.get(*judge).copied().unwrap_or_default();
             // An unknown judge is an average one.
             let above = halves_right(own) * total + 2 * PRIOR * right;
             let below = (halves(own) + 2 * PRIOR) * total - above;
-            let odds = log_ratio(above, below.max(1)).max(0);
-            divide(odds * odds, PART)
+            log_ratio(above, below.max(1)).max(0)
         };
-        let each: Vec<i128> = judges.iter().map(weigh).collect();
-        if each.iter().all(|weight| *weight == 0) {
+        let odds: Vec<i128> = judges.iter().map(log_odds).collect();
+        if odds.iter().all(|odds| *odds <= TELLING) {
             return equal;
         }
+        let square = |value: i128| divide(value * value, PART);
         Self {
-            each,
+            each: odds.into_iter().map(|odds| square(square(odds))).collect(),
             by_record: true,
         }
     }
@@ -119,10 +124,12 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_knows_nobody_better_than_a_coin_changes_nothing() {
-        let record = record(&[("ann", 10, 90, 0), ("bob", 40, 60, 0)]);
-        let weights = Weights::of(&["ann", "bob"], Some(&record));
-        assert_eq!(weights, Weights::of(&["ann", "bob"], None));
-        assert_eq!(weights.voices(), 2000);
+    fn a_record_that_knows_nobody_clearly_better_than_a_coin_changes_nothing() {
+        for (ann, bob) in [((10, 90), (40, 60)), ((52, 48), (20, 80))] {
+            let record = record(&[("ann", ann.0, ann.1, 0), ("bob", bob.0, bob.1, 0)]);
+            let weights = Weights::of(&["ann", "bob"], Some(&record));
+            assert_eq!(weights, Weights::of(&["ann", "bob"], None));
+            assert_eq!(weights.voices(), 2000);
+        }
     }
 }
