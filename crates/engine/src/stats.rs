@@ -4,7 +4,9 @@ use tribunal_core::case::CaseKind;
 use tribunal_core::event::EventKind;
 use tribunal_core::review::arbitration::End;
 use tribunal_core::review::report::ReviewReport;
-use tribunal_core::stats::{Observed, SeenArbitration, SeenFinding, Statistics, statistics};
+use tribunal_core::stats::{
+    Observed, SeenArbitration, SeenFinding, SeenTrial, Statistics, statistics,
+};
 use tribunal_core::time::Timestamp;
 use tribunal_store::{DisputeFilter, Store};
 
@@ -23,6 +25,10 @@ pub async fn statistics_of(
             continue;
         };
         observe(&mut observed, report);
+    }
+    for case in store.cases_of(CaseKind::Trial, since).await? {
+        let events = crate::task::all_events(store, &case).await?;
+        observed.trials.extend(SeenTrial::told(&events));
     }
     let disputes = store.disputes(&DisputeFilter::default()).await?;
     let recent = |at: Timestamp| since.is_none_or(|since| at >= since);

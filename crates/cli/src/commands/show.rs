@@ -1,7 +1,9 @@
 //! `tribunal show`.
 
+use tribunal_core::case::CaseKind;
 use tribunal_core::event::RunResult;
 use tribunal_core::text::for_terminal;
+use tribunal_core::trial::report::TrialReport;
 use tribunal_engine::export::Exported;
 
 use crate::commands::log;
@@ -9,11 +11,13 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
 use crate::report::review::{Options, ReviewFormat, render};
+use crate::report::trial::{self, TrialFormat};
 use crate::report::{self, JsonLines, Lines, Reporter};
 
 /// Tell a case again: what happened, what was asked and answered, what was found
 ///
-/// A review is shown with its report, in any of the formats that `tribunal review` has.
+/// A review is shown with its report, in any of the formats that `tribunal review` has; a trial with
+/// its report as `tribunal trial show` prints it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     tribunal show c-1a2b3c4d5e\n  \
@@ -21,13 +25,13 @@ use crate::report::{self, JsonLines, Lines, Reporter};
 pub(crate) struct Args {
     /// The case: its id, or the beginning or end of it
     case: String,
-    /// How to print it: the events as `jsonl`, everything as `json`, or a review in its formats
+    /// How to print it: the events as `jsonl`, everything as `json`, or a report in its formats
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: ReviewFormat,
     /// Short for `--format json`
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Show the rejected findings and the whole calculation of a review too
+    /// Show the rejected findings and the whole calculation of a review, the reasons in a trial
     #[arg(long, short)]
     verbose: bool,
 }
@@ -44,10 +48,25 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     } else {
         args.format
     };
+    let trial = match record.kind {
+        CaseKind::Trial => Some(trial_of(invocation, &exported).await?),
+        _ => None,
+    };
+    if let (Some(report), Some(format)) = (&trial, trial_format(format)) {
+        if format == TrialFormat::Text {
+            print_story(invocation, &exported)?;
+            invocation.print("\n")?;
+        }
+        invocation.print(&trial::render(report, format, args.verbose))?;
+        return Ok(Exit::Pass);
+    }
     match (format, &review) {
         (ReviewFormat::Json, _) => {
             let mut json = exported.to_json();
             json["review"] = serde_json::json!(review);
+            if let Some(trial) = &trial {
+                json["trial"] = serde_json::json!(trial);
+            }
             invocation.print_json(&json)?;
         }
         (ReviewFormat::Jsonl, _) => {
@@ -74,6 +93,25 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         }
     }
     Ok(Exit::Pass)
+}
+
+async fn trial_of(invocation: &Invocation, exported: &Exported) -> Result<TrialReport, CliError> {
+    let engine = invocation.engine().await?;
+    Ok(engine.report_of(&exported.case, &exported.events)?)
+}
+
+/// Returns the form of a trial's report, where the format asks for nothing but the report.
+fn trial_format(format: ReviewFormat) -> Option<TrialFormat> {
+    match format {
+        ReviewFormat::Text => Some(TrialFormat::Text),
+        ReviewFormat::Markdown => Some(TrialFormat::Markdown),
+        ReviewFormat::Html => Some(TrialFormat::Html),
+        ReviewFormat::Json
+        | ReviewFormat::Jsonl
+        | ReviewFormat::Sarif
+        | ReviewFormat::Junit
+        | ReviewFormat::Github => None,
+    }
 }
 
 fn print_story(invocation: &Invocation, exported: &Exported) -> Result<(), CliError> {

@@ -24,7 +24,7 @@ const WIDTH: u32 = 20;
 #[command(after_help = "Examples:\n  \
     tribunal stats\n  \
     tribunal stats --days 30\n  \
-    tribunal stats --record > record.json && tribunal consensus --record record.json …")]
+    tribunal stats --record > record.json && tribunal verdict --record record.json scores.json")]
 pub(crate) struct Args {
     /// Only what happened in the last days
     #[arg(long, value_name = "N")]
@@ -73,6 +73,7 @@ fn render(invocation: &Invocation, statistics: &Statistics) -> String {
     reviewers(invocation, statistics, &mut text);
     chart(statistics, &mut text);
     judges(invocation, statistics, &mut text);
+    choices(invocation, statistics, &mut text);
     waiting(invocation, statistics, &mut text);
     convergence(statistics, &mut text);
     text
@@ -163,7 +164,23 @@ fn judges(invocation: &Invocation, statistics: &Statistics, text: &mut String) {
             share(row.with_human),
         ]);
     }
-    let _ = writeln!(text, "\nJudges\n{table}");
+    let _ = writeln!(text, "\nJudges of disputes\n{table}");
+}
+
+fn choices(invocation: &Invocation, statistics: &Statistics, text: &mut String) {
+    if statistics.choices.is_empty() {
+        return;
+    }
+    let mut table = invocation.table(&["JUDGE", "TRIALS", "PREFERRED WHAT WAS TAKEN", "EVEN"]);
+    for row in &statistics.choices {
+        table.add_row([
+            name(&row.agent),
+            row.trials.to_string(),
+            share(row.with_decree),
+            row.even.to_string(),
+        ]);
+    }
+    let _ = writeln!(text, "\nJudges of trials\n{table}");
 }
 
 fn waiting(invocation: &Invocation, statistics: &Statistics, text: &mut String) {

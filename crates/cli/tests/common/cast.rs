@@ -85,7 +85,13 @@ pub fn liquidations(env: TestEnv) -> Cast {
     ];
     cast.agent("ann", "anthropic", "contestant", &answers);
     cast.agent("art", "google", "arbiter", &[contestants(), three_judges()]);
-    let judges = [
+    cast.agent("jim", "openai", "judge", &liquidations_judges());
+    cast
+}
+
+/// What the three judges of the example say.
+pub fn liquidations_judges() -> Vec<Value> {
+    [
         scoring(
             "Pragmatist Judge",
             &[("Queue", 82), ("Batch", 74), ("Invariants", 61)],
@@ -98,9 +104,8 @@ pub fn liquidations(env: TestEnv) -> Cast {
             "Innovation Judge",
             &[("Queue", 64), ("Batch", 90), ("Invariants", 70)],
         ),
-    ];
-    cast.agent("jim", "openai", "judge", &judges.concat());
-    cast
+    ]
+    .concat()
 }
 
 /// The arbiter designs the three contestants of the example.

@@ -1,6 +1,7 @@
 //! What the record says about reviewers, judges and disputes: counts, shares and how sure they are.
 
 mod share;
+mod trials;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +13,7 @@ use crate::dispute::{Answer, Decision, Dispute, Ruler};
 use crate::finding::Category;
 
 pub use share::Share;
+pub use trials::{ChoiceRow, SeenTrial};
 
 /// A finding as a review left it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub struct Observed {
     pub disputes: Vec<Dispute>,
     /// All arbitrations.
     pub arbitrations: Vec<SeenArbitration>,
+    /// All trials of which it is known whose answer was taken.
+    pub trials: Vec<SeenTrial>,
 }
 
 /// What the record says.
@@ -51,8 +55,11 @@ pub struct Observed {
 pub struct Statistics {
     /// Reviewers by name and category.
     pub reviewers: Vec<ReviewerRow>,
-    /// Judges by name.
+    /// Judges of disputes by name.
     pub judges: Vec<JudgeRow>,
+    /// Judges of trials by name.
+    #[serde(default)]
+    pub choices: Vec<ChoiceRow>,
     /// How long disputes waited for their first ruling, by who ruled.
     pub time_to_ruling: Vec<Waiting>,
     /// How arbitrations ended.
@@ -121,6 +128,7 @@ pub fn statistics(observed: &Observed) -> Statistics {
     Statistics {
         reviewers: reviewers(observed),
         judges: judges(&observed.disputes),
+        choices: trials::choices(&observed.trials),
         time_to_ruling: waiting(&observed.disputes),
         convergence: convergence(&observed.arbitrations),
     }
@@ -145,9 +153,10 @@ impl Statistics {
                 dismissed: row.with_human.of - row.with_human.count,
                 even: row.escalated,
             };
-            if preferences != Preferences::default() {
-                record.judges.insert(row.agent.clone(), preferences);
-            }
+            trials::add(&mut record, &row.agent, preferences);
+        }
+        for row in &self.choices {
+            trials::add(&mut record, &row.agent, row.preferences());
         }
         record
     }

@@ -211,6 +211,9 @@ pub enum Decree {
     Adopt {
         /// The text.
         text: String,
+        /// Whose answer it is, or comes from, where that was said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        contestant: Option<String>,
     },
     /// A new trial goes on from this one.
     Iterate {
@@ -227,6 +230,16 @@ pub enum Decree {
 }
 
 impl Decree {
+    /// Returns whose answer was taken by it.
+    #[must_use]
+    pub fn contestant(&self) -> Option<&str> {
+        match self {
+            Self::Merge { contestant, .. } => Some(contestant),
+            Self::Adopt { contestant, .. } => contestant.as_deref(),
+            Self::Iterate { .. } | Self::Issue { .. } | Self::Close => None,
+        }
+    }
+
     /// Returns the word that names it.
     #[must_use]
     pub fn as_str(&self) -> &'static str {

@@ -65,14 +65,7 @@ impl Arbiter {
     pub fn new(settings: &Settings) -> Self {
         let roster = Roster::new(settings);
         let own = &settings.arbiter;
-        let agent = own
-            .agent
-            .clone()
-            .or_else(|| roster.implicit_arbiter().map(|agent| agent.name.clone()))
-            .or_else(|| {
-                let mut arbiters = roster.with_role(Role::Arbiter);
-                arbiters.next().map(|agent| agent.name.clone())
-            });
+        let agent = roster.arbiter(settings);
         let rules = own.all_rules();
         let model = agent.as_ref().and_then(|name| {
             let agent = roster.get(name.as_str())?;

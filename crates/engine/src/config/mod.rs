@@ -54,7 +54,7 @@ pub use settings::{
 };
 pub use show::Shown;
 pub use spec::{SpecContext, SpecError};
-pub use trial::{ProjectSettings, TrialSettings};
+pub use trial::{ProjectSettings, TrialSettings, Weighing};
 pub use tribunal_core::dispute::Recourse;
 pub use trust::TrustStore;
 pub use values::{Size, Span, Temperature, Usd};

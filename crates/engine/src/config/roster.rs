@@ -66,6 +66,16 @@ impl Roster {
         self.arbiter.as_ref()
     }
 
+    /// Returns who decides procedure: the agent named in the settings, else the one that
+    /// `arbiter.provider` describes, else the first in that role.
+    #[must_use]
+    pub fn arbiter(&self, settings: &Settings) -> Option<AgentName> {
+        let named = settings.arbiter.agent.clone();
+        let first = || self.with_role(Role::Arbiter).next();
+        let other = || self.implicit_arbiter().or_else(first);
+        named.or_else(|| other().map(|agent| agent.name.clone()))
+    }
+
     /// Tells whether `name` is the agent that is there without being configured.
     #[must_use]
     pub fn is_implicit(&self, name: &str) -> bool {

@@ -107,7 +107,7 @@ pub struct ArbiterSettings {
     pub provider: Option<Provider>,
     /// Model to ask for; a fast and cheap one will do.
     pub model: Option<String>,
-    /// Longest answer to ask for, in tokens.
+    /// Longest answer to ask for, in tokens; the designs of a trial may take more.
     #[schemars(range(min = 1))]
     pub max_tokens: u32,
     /// Sampling temperature from 0 to 2; low ones make decisions repeatable.

@@ -19,6 +19,8 @@ pub struct TrialSettings {
     pub judges: u32,
     /// How judges' scores become one: `mean`, `median`, `trimmed`, `z-mean` or `pairwise`.
     pub method: Method,
+    /// What judges' words weigh: the same, or by how often they were right before.
+    pub weights: Weighing,
     /// Whether every judge is asked again with the answers in reverse order.
     pub swap: bool,
     /// Characters of one answer that judges see; a longer one is shortened, and the report says so.
@@ -34,11 +36,22 @@ impl Default for TrialSettings {
             contestants: 3,
             judges: 3,
             method: Method::Mean,
+            weights: Weighing::Equal,
             swap: false,
             answer_chars: 60_000,
             contestant_wall: None,
         }
     }
+}
+
+/// What judges' words weigh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Weighing {
+    /// All the same.
+    Equal,
+    /// By the record that this ledger has of them, as `stats --record` prints it.
+    Record,
 }
 
 /// What is known about the project.

@@ -32,6 +32,8 @@ pub(super) struct Ask<'a> {
 pub(super) struct Manner {
     pub(super) temperature_milli: Option<u32>,
     pub(super) wall: Option<Duration>,
+    /// Its answer may be at least so long, in tokens, however short it is kept otherwise.
+    pub(super) room: Option<u32>,
 }
 
 impl Manner {
@@ -41,6 +43,9 @@ impl Manner {
         }
         if let Some(wall) = self.wall {
             seat.limits.wall = seat.limits.wall.min(wall);
+        }
+        if let Some(room) = self.room {
+            seat.max_output_tokens = seat.max_output_tokens.map(|most| most.max(room));
         }
         seat
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tribunal_core::agent::Role;
+use tribunal_core::consensus::Record;
 use tribunal_core::ids::AgentName;
 use tribunal_core::trial::archetype::{ARCHETYPES, Archetype};
 use tribunal_core::trial::{
@@ -12,7 +13,8 @@ use tribunal_core::trial::{
 use super::{Cast, CastWish, Player, TrialRequest, TrialWish};
 use crate::Engine;
 use crate::case::CaseError;
-use crate::config::{AgentSettings, Roster, Settings};
+use crate::config::{AgentSettings, Roster, Settings, Weighing};
+use crate::stats::statistics_of;
 
 impl Engine {
     /// Returns the request that the ledger keeps.
@@ -48,13 +50,35 @@ impl Engine {
             answer_chars: settings.trial.answer_chars as usize,
             contestant_wall_ms: settings.trial.contestant_wall.map(|wall| millis(wall.0)),
             start: None,
-            record: wish.record.clone(),
+            record: self.record_for(settings, wish).await?,
             from: wish.from.clone(),
         };
         if wish.mode == Mode::Code {
             request.start = Some(self.start_of_work(&request).await?);
         }
         Ok(request)
+    }
+
+    /// Returns what is known about the judges when their words shall weigh by it. It is kept with
+    /// the trial, so that a later decree changes nothing about it.
+    async fn record_for(
+        &self,
+        settings: &Settings,
+        wish: &TrialWish,
+    ) -> Result<Option<Record>, CaseError> {
+        match (&wish.record, settings.trial.weights) {
+            (Some(record), _) => Ok(Some(record.clone())),
+            (None, Weighing::Equal) => Ok(None),
+            (None, Weighing::Record) => {
+                let store = self.ledger.store();
+                let known = statistics_of(store.as_ref(), &self.dir, None).await?;
+                let judges = known.record().judges;
+                Ok(Some(Record {
+                    judges,
+                    ..Record::default()
+                }))
+            }
+        }
     }
 
     fn cast(
@@ -163,9 +187,7 @@ impl Engine {
             self.seat(&agent.name)?;
             return Ok(Some(agent.name.clone()));
         }
-        let first = roster.with_role(Role::Arbiter).next();
-        let configured = settings.arbiter.agent.clone();
-        Ok(configured.or_else(|| first.map(|agent| agent.name.clone())))
+        Ok(roster.arbiter(settings))
     }
 }
 

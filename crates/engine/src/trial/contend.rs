@@ -116,6 +116,7 @@ impl Hall<'_> {
         Manner {
             temperature_milli: contestant.temperature_milli,
             wall: self.request.contestant_wall_ms.map(Duration::from_millis),
+            room: None,
         }
     }
 

@@ -5,7 +5,7 @@ use tribunal_core::case::{CaseState, Outcome};
 use tribunal_core::event::{EventKind, TrialEvent};
 use tribunal_core::ids::{CaseId, EffectKey};
 use tribunal_core::text::headline;
-use tribunal_core::trial::report::TrialReport;
+use tribunal_core::trial::report::{ContestantReport, TrialReport};
 use tribunal_core::trial::{Decree, Next, Trial, Work};
 use tribunal_store::CaseRecord;
 
@@ -22,10 +22,12 @@ pub enum DecreeWish {
         /// Its id or name.
         contestant: Option<String>,
     },
-    /// Adopt a text.
+    /// Adopt a text, or a contestant's answer.
     Adopt {
-        /// The text.
-        text: String,
+        /// The text; the contestant's answer when there is none.
+        text: Option<String>,
+        /// Id or name of the contestant whose answer it is or comes from.
+        contestant: Option<String>,
     },
     /// Hold another trial that goes on from this one.
     Iterate,
@@ -110,12 +112,11 @@ impl Engine {
                     commit: work.commit,
                 }
             }
-            DecreeWish::Adopt { text } if text.trim().is_empty() => {
-                return Err(CaseError::Request("the adopted text is empty".to_owned()));
+            DecreeWish::Adopt { text, contestant } => {
+                let (contestant, text) = to_adopt(report, text.as_deref(), contestant.as_deref())?;
+                let text = self.redactor.redact(text);
+                Decree::Adopt { text, contestant }
             }
-            DecreeWish::Adopt { text } => Decree::Adopt {
-                text: self.redactor.redact(text),
-            },
             DecreeWish::Iterate => Decree::Iterate {
                 trial: CaseId::from_bits(crate::random_bits()),
             },
@@ -230,19 +231,7 @@ fn to_merge(report: &TrialReport, named: Option<&str>) -> Result<(String, Work),
     let Some(wanted) = named.or(winner) else {
         return refuse("there is a tie; say whose branch to merge with `--contestant`".to_owned());
     };
-    let mut all = report.contestants.iter();
-    let found = all.find(|one| one.contestant.id == wanted || one.contestant.name == wanted);
-    let Some(found) = found else {
-        let known: Vec<&str> = report
-            .contestants
-            .iter()
-            .map(|one| one.contestant.id.as_str())
-            .collect();
-        return refuse(format!(
-            "there is no contestant `{wanted}`; there are {}",
-            known.join(", ")
-        ));
-    };
+    let found = contestant(report, wanted)?;
     match found.output.as_ref().and_then(|output| output.work.clone()) {
         Some(work) => Ok((found.contestant.id.clone(), work)),
         None => refuse(format!(
@@ -250,6 +239,38 @@ fn to_merge(report: &TrialReport, named: Option<&str>) -> Result<(String, Work),
             found.contestant.name, report.case
         )),
     }
+}
+
+/// Returns the text to adopt, and from whom it comes where that was said.
+fn to_adopt<'a>(
+    report: &'a TrialReport,
+    text: Option<&'a str>,
+    named: Option<&str>,
+) -> Result<(Option<String>, &'a str), CaseError> {
+    let found = named.map(|name| contestant(report, name)).transpose()?;
+    let answer = found.and_then(|one| one.output.as_ref());
+    let text = text.or(answer.map(|output| output.text.as_str()));
+    match text.filter(|text| !text.trim().is_empty()) {
+        Some(text) => Ok((found.map(|one| one.contestant.id.clone()), text)),
+        None => Err(CaseError::Request("the adopted text is empty".to_owned())),
+    }
+}
+
+/// Returns the contestant of this id or name.
+fn contestant<'a>(
+    report: &'a TrialReport,
+    wanted: &str,
+) -> Result<&'a ContestantReport, CaseError> {
+    let mut all = report.contestants.iter();
+    let found = all.find(|one| one.contestant.id == wanted || one.contestant.name == wanted);
+    found.ok_or_else(|| {
+        let known = report.contestants.iter();
+        let known: Vec<&str> = known.map(|one| one.contestant.id.as_str()).collect();
+        CaseError::Request(format!(
+            "there is no contestant `{wanted}`; there are {}",
+            known.join(", ")
+        ))
+    })
 }
 
 fn not_now(record: &CaseRecord, trial: &Trial) -> String {

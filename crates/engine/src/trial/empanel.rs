@@ -14,6 +14,9 @@ use super::{Cast, Hall, Player, cast};
 use crate::case::CaseError;
 use crate::review::nonce;
 
+/// Room for the longest design, in tokens: what `arbiter.max_tokens` is meant for is far shorter.
+const DESIGN_TOKENS: u32 = 8_192;
+
 impl Hall<'_> {
     /// Decides who takes part.
     pub(super) async fn design_contestants(&self, trial: &mut Trial) -> Result<(), CaseError> {
@@ -169,7 +172,10 @@ impl Hall<'_> {
             prompt,
             access: Access::ReadOnly,
             directory: &self.directory,
-            manner: Manner::default(),
+            manner: Manner {
+                room: Some(DESIGN_TOKENS),
+                ..Manner::default()
+            },
         }
     }
 

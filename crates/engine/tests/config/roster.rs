@@ -42,6 +42,25 @@ fn agents_are_found_by_role_and_domain() {
 }
 
 #[test]
+fn the_arbiter_is_the_one_named_else_the_one_described_else_the_first_in_that_role() {
+    let arbiter = |more: &str| {
+        let settings = World::new()
+            .project(&format!("{CAST}{more}"))
+            .loaded()
+            .settings;
+        let found = Roster::new(&settings).arbiter(&settings);
+        found.map(|name| name.to_string())
+    };
+    let described = "arbiter: {provider: anthropic, model: m}\n";
+    let named = "- {name: gil, command: codex, role: arbiter}\narbiter: {agent: gil}\n";
+    assert_eq!(arbiter(named).as_deref(), Some("gil"));
+    assert_eq!(arbiter(described).as_deref(), Some("arbiter"));
+    assert_eq!(arbiter("").as_deref(), Some("fay"));
+    let nobody = World::new().loaded().settings;
+    assert_eq!(Roster::new(&nobody).arbiter(&nobody), None);
+}
+
+#[test]
 fn the_scripted_agent_is_there_unless_defined() {
     let implicit = Roster::new(&World::new().loaded().settings);
     assert!(implicit.get("scripted").is_some() && implicit.is_implicit("scripted"));

@@ -18,6 +18,7 @@ use crate::report::{self};
 #[command(after_help = "Examples:\n  \
     tribunal trial decree c-1a2b3c4d5e merge\n  \
     tribunal trial decree c-1a2b3c4d5e adopt \"Queue them, and batch within a block\"\n  \
+    tribunal trial decree c-1a2b3c4d5e adopt --contestant safety-first\n  \
     tribunal trial decree c-1a2b3c4d5e iterate --note \"half the gas\"\n  \
     tribunal trial decree c-1a2b3c4d5e issue --output issue.md")]
 pub(super) struct Args {
@@ -45,10 +46,14 @@ enum Act {
         #[arg(long, value_name = "NAME")]
         contestant: Option<String>,
     },
-    /// Adopt a text as the outcome
+    /// Adopt a text, or a contestant's answer, as the outcome
     Adopt {
-        /// The text
-        text: String,
+        /// The text; the contestant's answer if not given
+        #[arg(required_unless_present = "contestant")]
+        text: Option<String>,
+        /// Whose answer it is, or comes from: its id or name; judges are measured by it
+        #[arg(long, value_name = "NAME")]
+        contestant: Option<String>,
     },
     /// Hold another trial that goes on from this one
     Iterate,
@@ -70,7 +75,7 @@ pub(super) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     let record = find(engine.ledger().store().as_ref(), &args.case).await?;
     let (wish, output) = match args.act {
         Act::Merge { contestant } => (DecreeWish::Merge { contestant }, None),
-        Act::Adopt { text } => (DecreeWish::Adopt { text }, None),
+        Act::Adopt { text, contestant } => (DecreeWish::Adopt { text, contestant }, None),
         Act::Iterate => (DecreeWish::Iterate, None),
         Act::Issue { output } => (DecreeWish::Issue, Some(output)),
         Act::Close => (DecreeWish::Close, None),

@@ -83,7 +83,7 @@ pub(super) fn decree_text(report: &TrialReport, decree: &Decree) -> String {
             let commit: String = commit.chars().take(12).collect();
             format!("merged {} ({commit})", report.name_of(contestant))
         }
-        Decree::Adopt { text } => format!("adopted: {}", headline(text, 200)),
+        Decree::Adopt { text, .. } => format!("adopted: {}", headline(text, 200)),
         Decree::Iterate { trial } => format!("goes on in trial {trial}"),
         Decree::Issue { title } => format!("became an issue: {title}"),
         Decree::Close => "closed".to_owned(),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::common::cast::{
-    CHALLENGE, Cast, NONCE, card, contestants, liquidations, panel, scoring,
+    CHALLENGE, Cast, NONCE, card, contestants, liquidations, liquidations_judges, panel, scoring,
 };
 use crate::common::{Ran, TestEnv};
 
@@ -76,24 +76,6 @@ fn when_all_judges_are_dead_the_trial_fails_and_resumes_without_asking_contestan
     doubt: {"doubt":"little_agreement","alpha":-0.206874}
     "#);
     assert_eq!(runs(&cast), before + 3, "only the judges are asked again");
-}
-
-fn liquidations_judges() -> Vec<Value> {
-    [
-        scoring(
-            "Pragmatist Judge",
-            &[("Queue", 82), ("Batch", 74), ("Invariants", 61)],
-        ),
-        scoring(
-            "Safety Judge",
-            &[("Queue", 88), ("Batch", 60), ("Invariants", 79)],
-        ),
-        scoring(
-            "Innovation Judge",
-            &[("Queue", 64), ("Batch", 90), ("Invariants", 70)],
-        ),
-    ]
-    .concat()
 }
 
 #[test]

@@ -3,4 +3,5 @@
 mod code;
 mod example;
 mod faults;
+mod record;
 mod words;
