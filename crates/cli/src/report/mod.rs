@@ -1,5 +1,6 @@
 //! Reporters: readers of the event stream that speak to people or to programs.
 
+mod board;
 mod disputes;
 pub(crate) mod explain;
 mod html;

@@ -11,6 +11,7 @@ use tribunal_core::ids::RunId;
 use tribunal_core::money::Spend;
 use tribunal_core::text::for_terminal;
 
+use super::board::{Board, Told};
 use super::wrap::{stderr_width, wrapped};
 use super::{Lines, Reporter, words};
 
@@ -26,6 +27,7 @@ pub(crate) fn without_progress<T>(work: impl FnOnce() -> T) -> T {
 pub(crate) struct LiveProgress {
     bars: MultiProgress,
     running: BTreeMap<RunId, ProgressBar>,
+    board: Board,
     total: Option<ProgressBar>,
     spend: Spend,
     lines: Lines<Above>,
@@ -44,6 +46,7 @@ impl LiveProgress {
         Self {
             bars,
             running: BTreeMap::new(),
+            board: Board::default(),
             total: None,
             spend: Spend::default(),
             lines,
@@ -101,6 +104,22 @@ impl LiveProgress {
 
 impl Reporter for LiveProgress {
     fn event(&mut self, event: &Event) {
+        match self.board.tell(&event.kind) {
+            Told::Nothing => {}
+            Told::Shown => {
+                if let EventKind::RunFinished { usage, cost, .. } = &event.kind {
+                    self.spend.count(*usage, *cost);
+                    self.show_total();
+                }
+                return self.lines.know(event);
+            }
+            Told::Lines(lines) => {
+                for line in lines {
+                    let shown = self.add(line);
+                    shown.tick();
+                }
+            }
+        }
         match &event.kind {
             EventKind::RunStarted {
                 run,
@@ -163,6 +182,7 @@ impl Reporter for LiveProgress {
     fn finish(&mut self) {
         // The result begins apart from the story of how it came about.
         let _ = self.bars.println("");
+        self.board.clear();
         for bar in std::mem::take(&mut self.running).into_values() {
             bar.finish_and_clear();
         }
