@@ -90,6 +90,8 @@ fn block_on(work: impl Future<Output = Result<Exit, CliError>>) -> Result<Exit, 
     // One thread is enough for waiting, and it starts at once; what computes gets its own.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
+        // Two hundred answers that come at once wait for the disk as fast on fewer threads.
+        .max_blocking_threads(64)
         .build()
         .map_err(|error| CliError::new(Exit::Internal, "cannot start").caused_by(&error))?;
     let result = runtime.block_on(work);

@@ -201,10 +201,13 @@ impl Engine {
         // A lone answer that goes nowhere else is followed by the end of the case.
         let alone = request.prompts.len() == 1 && request.output.is_none();
         let then = if alone { Then::End } else { Then::GoOn };
-        let mut failure = None;
+        let (mut heard, mut failure) = (None, None);
         let work = async {
             match self.put(case, &step, &question).await? {
-                Ok(answer) => Ok(Some(StepOutput { run: answer.run })),
+                Ok(answer) => {
+                    heard = Some(answer.reply);
+                    Ok(Some(StepOutput { run: answer.run }))
+                }
                 Err(error) => {
                     failure = Some(error);
                     Ok(None)
@@ -219,7 +222,7 @@ impl Engine {
                 file: None,
             });
         };
-        let reply = self.reply_of(&output.run)?;
+        let reply = self.reply_heard(heard, &output.run)?;
         let file = match &request.output {
             Some(output) => Some(
                 self.write_answer(case, output, &prompt.id, &reply.text)

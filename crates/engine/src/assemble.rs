@@ -104,6 +104,7 @@ impl Engine {
             dir: parts.dir,
             seats: parts.seats,
             caps: parts.caps,
+            parks: crate::call::Parks::default(),
             retry: parts.retry,
             redactor: parts.redactor,
             tests: parts.tests,

@@ -1,8 +1,8 @@
 //! A case at work: keyed steps that are never repeated, effects that never take hold twice.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -14,11 +14,13 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tribunal_core::case::{CaseKind, Outcome, Pause};
 use tribunal_core::event::EventKind;
 use tribunal_core::ids::{AgentName, CaseId, EffectKey, InvalidId, StepKey};
+use tribunal_core::money::Spend;
 use tribunal_core::time::Timestamp;
 use tribunal_store::{EffectState, Holder, Lease, StoreError, crashpoint};
 
 use crate::change::ChangeError;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Wait};
+use crate::tally::Tally;
 
 /// How often the owner of a case says that it is alive; the store's leases last three times longer.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -33,8 +35,10 @@ pub struct Case {
     /// What is to be written with the next events. Whoever writes takes all of it, so that those
     /// who come while somebody writes share the next commit.
     waiting: std::sync::Mutex<Vec<EventKind>>,
-    /// Whether anything of the case stands in the ledger yet.
-    stored: AtomicBool,
+    /// What its runs have cost.
+    tally: std::sync::Mutex<Tally>,
+    /// The steps that this process has finished.
+    finished: std::sync::Mutex<BTreeSet<StepKey>>,
     stop: CancellationToken,
     resumed: bool,
 }
@@ -81,7 +85,7 @@ impl LazyHolder {
 /// What the caller does after a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// Something else: the step's end must be on disk before.
+    /// Something else: the step's end must be known to whoever comes after us before.
     GoOn,
     /// It closes the case: the step's end is stored together with that.
     End,
@@ -202,7 +206,8 @@ impl Case {
             holder,
             lease,
             waiting: std::sync::Mutex::new(vec![opened]),
-            stored: AtomicBool::new(false),
+            tally: std::sync::Mutex::default(),
+            finished: std::sync::Mutex::default(),
             stop,
             resumed: false,
         }
@@ -227,13 +232,15 @@ impl Case {
             lease: Some((lease, guard)),
             broken: None,
         });
+        let spend = ledger.store().case_spend(&id).await?;
         Ok(Self {
             id,
             ledger,
             holder,
             lease,
             waiting: std::sync::Mutex::new(vec![resumed]),
-            stored: AtomicBool::new(true),
+            tally: std::sync::Mutex::new(Tally::from(spend)),
+            finished: std::sync::Mutex::default(),
             stop,
             resumed: true,
         })
@@ -260,7 +267,7 @@ impl Case {
     ///
     /// For facts that matter only with what follows them, so that they cost no commit of their own.
     pub(crate) async fn note(&self, event: EventKind) {
-        self.waiting().push(event);
+        self.keep([event]);
     }
 
     /// Stores `events`, after those that were waiting. They are on disk when this returns.
@@ -268,7 +275,26 @@ impl Case {
         &self,
         events: impl IntoIterator<Item = EventKind>,
     ) -> Result<(), CaseError> {
-        self.waiting().extend(events);
+        self.store(events, Wait::Disk).await
+    }
+
+    /// Stores `events`, after those that were waiting, without waiting for the disk: for what must
+    /// be known to whoever comes after us before we go on, while somebody waits for our next call.
+    ///
+    /// A death of this process loses nothing of it. [`Case::record`] waits for it too.
+    pub(crate) async fn record_soon(
+        &self,
+        events: impl IntoIterator<Item = EventKind>,
+    ) -> Result<(), CaseError> {
+        self.store(events, Wait::Process).await
+    }
+
+    async fn store(
+        &self,
+        events: impl IntoIterator<Item = EventKind>,
+        wait: Wait,
+    ) -> Result<(), CaseError> {
+        self.keep(events);
         let mut tenure = self.lease.lock().await;
         let batch = std::mem::take(&mut *self.waiting());
         match tenure.broken {
@@ -283,11 +309,12 @@ impl Case {
                 ));
             }
         }
-        if batch.is_empty() {
+        let written = match (batch.is_empty(), wait) {
             // Somebody else has stored ours together with theirs.
-            return Ok(());
-        }
-        let written = self.write(&mut tenure, batch).await;
+            (true, Wait::Process) => return Ok(()),
+            (true, Wait::Disk) => self.ledger.sync().await.map_err(CaseError::from),
+            (false, _) => self.write(&mut tenure, batch, wait).await,
+        };
         tenure.broken = match &written {
             Ok(()) => None,
             Err(CaseError::Store(StoreError::LeaseLost { .. })) => Some(Broken::TakenOver),
@@ -296,9 +323,27 @@ impl Case {
         written
     }
 
-    async fn write(&self, tenure: &mut Tenure, batch: Vec<EventKind>) -> Result<(), CaseError> {
+    /// Returns what the runs of the case have cost, those under way among them.
+    pub(crate) fn spend(&self) -> Spend {
+        self.tally().spend()
+    }
+
+    fn keep(&self, events: impl IntoIterator<Item = EventKind>) {
+        let (mut tally, mut waiting) = (self.tally(), self.waiting());
+        for event in events {
+            tally.count(&event);
+            waiting.push(event);
+        }
+    }
+
+    async fn write(
+        &self,
+        tenure: &mut Tenure,
+        batch: Vec<EventKind>,
+        wait: Wait,
+    ) -> Result<(), CaseError> {
         if let Some((lease, _)) = &tenure.lease {
-            self.ledger.append(lease, batch).await?;
+            self.ledger.append(lease, batch, wait).await?;
             return Ok(());
         }
         // Nobody else will ever see who owned a case that ends with its first write.
@@ -308,11 +353,21 @@ impl Case {
             }
             _ => self.holder.announced()?,
         };
-        let lease = self.ledger.open_case(&self.id, &holder, batch).await?;
+        let opening = self.ledger.open_case(&self.id, &holder, batch, wait);
+        let lease = opening.await?;
         let guard = keep_alive(&self.ledger, &lease);
         tenure.lease = Some((lease, guard));
-        self.stored.store(true, Ordering::Release);
         Ok(())
+    }
+
+    fn tally(&self) -> std::sync::MutexGuard<'_, Tally> {
+        // Adding up cannot leave the sum half-changed.
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn finished_here(&self) -> std::sync::MutexGuard<'_, BTreeSet<StepKey>> {
+        // Inserting cannot leave the set half-changed.
+        self.finished.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn waiting(&self) -> std::sync::MutexGuard<'_, Vec<EventKind>> {
@@ -352,9 +407,10 @@ impl Case {
             output,
         };
         match then {
-            Then::GoOn => self.record([finished]).await?,
+            Then::GoOn => self.record_soon([finished]).await?,
             Then::End => self.note(finished).await,
         }
+        self.finished_here().insert(key.clone());
         crashpoint!("case.step.finish.after");
         Ok(Some(result))
     }
@@ -438,13 +494,9 @@ impl Case {
         matches!(renewed, Err(StoreError::LeaseLost { .. }))
     }
 
-    /// Tells whether anything of the case stands in the ledger yet.
-    pub(crate) async fn is_stored(&self) -> bool {
-        self.stored.load(Ordering::Acquire)
-    }
-
     async fn finished(&self, key: &StepKey) -> Result<Option<serde_json::Value>, CaseError> {
-        if !self.is_stored().await {
+        // Of a case that began here, nobody else has finished anything.
+        if !self.resumed && !self.finished_here().contains(key) {
             return Ok(None);
         }
         Ok(self.ledger.store().step(&self.id, key).await?)

@@ -15,7 +15,7 @@ use tribunal_store::CaseRecord;
 
 use crate::ask::AskReport;
 use crate::budget::Caps;
-use crate::call::Seat;
+use crate::call::{Parks, Seat};
 use crate::case::{Case, CaseError, LazyHolder};
 use crate::dispute::DisputeConduct;
 use crate::files::LedgerDir;
@@ -31,6 +31,7 @@ pub struct Engine {
     pub(crate) holder: Arc<LazyHolder>,
     pub(crate) seats: BTreeMap<AgentName, Result<Seat, String>>,
     pub(crate) caps: Caps,
+    pub(crate) parks: Parks,
     pub(crate) retry: RetryPolicy,
     pub(crate) redactor: Redactor,
     /// What runs the project's tests, where that is configured.
@@ -143,6 +144,15 @@ impl Engine {
     pub(crate) fn reply_of(&self, run: &RunId) -> Result<Reply, CaseError> {
         read_reply(&self.dir.run(run))
             .map_err(CaseError::file(format!("read the reply of run {run}")))
+    }
+
+    /// Returns the reply that a run has just given, or else the one in its files.
+    pub(crate) fn reply_heard(
+        &self,
+        heard: Option<Reply>,
+        run: &RunId,
+    ) -> Result<Reply, CaseError> {
+        heard.map_or_else(|| self.reply_of(run), Ok)
     }
 
     pub(crate) fn new_case(

@@ -196,6 +196,21 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8], durability: Durability) -
     write_atomically(path, bytes, 0o600, durability)
 }
 
+/// Writes a private file of a run, in place: nobody reads it before the ledger tells of it, which it
+/// does afterwards. For an answer, the run must be registered before.
+///
+/// Waiting once is enough to make it last: file systems write down a new name with its contents.
+pub(crate) fn write_of_run(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let mut file = options.open(path)?;
+    file.write_all(bytes)?;
+    match durability {
+        Durability::Process => Ok(()),
+        Durability::Machine => file.sync_all(),
+    }
+}
+
 /// Writes a file for the user, who decides by umask who else may read it.
 pub fn write_shared(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_atomically(path, bytes, 0o666, Durability::Machine)

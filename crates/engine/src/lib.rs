@@ -24,6 +24,7 @@ pub mod replay;
 pub mod review;
 pub mod run;
 pub mod stats;
+mod tally;
 pub mod task;
 pub mod trial;
 pub mod worktree;

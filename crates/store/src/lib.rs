@@ -9,6 +9,7 @@ mod disputes;
 mod holder;
 mod location;
 mod private;
+mod soon;
 mod sqlite;
 mod tasks;
 
@@ -29,6 +30,7 @@ pub use crate::decisions::Decisions;
 pub use crate::disputes::{DisputeFilter, Disputes, PrecedentFilter};
 pub use crate::holder::Holder;
 pub use crate::location::{Durability, Location, Options};
+pub use crate::soon::Soon;
 pub use crate::tasks::{TaskRecord, Tasks};
 
 /// Opens the ledger at `location`, and creates it or brings it up to date when needed.
@@ -48,7 +50,7 @@ pub async fn open_with(
 
 /// Persists the ledger. All methods are one transaction each.
 #[async_trait]
-pub trait Store: Decisions + Disputes + Tasks + Send + Sync {
+pub trait Store: Decisions + Disputes + Soon + Tasks + Send + Sync {
     /// Opens a case with its first events and returns the lease of its owner.
     ///
     /// The first event must be [`EventKind::CaseOpened`].

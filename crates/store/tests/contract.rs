@@ -98,6 +98,41 @@ async fn events_are_numbered_and_come_back_in_pages() {
 }
 
 #[tokio::test]
+async fn what_does_not_wait_for_the_disk_is_stored_all_the_same() {
+    let bench = Bench::new();
+    let store = bench.store().await;
+    let holder = bench.holder();
+    let (lease, first) = store
+        .open_case_soon(&case(1), &holder, vec![opened("one")])
+        .await
+        .unwrap();
+    let second = store.append_soon(&lease, vec![noted("a")]).await.unwrap();
+    let all = [first, second].concat();
+    // Another process sees it at once, and would after our death.
+    let other = bench.store().await;
+    assert_eq!(other.events(&case(1), 0, 9).await.unwrap(), all);
+    store.sync().await.unwrap();
+
+    // It is fenced, refused and mixed with other writes like any other.
+    let repeated = store
+        .open_case_soon(&case(1), &holder, vec![opened("one")])
+        .await;
+    assert!(matches!(repeated, Err(StoreError::Repeated { .. })));
+    let (soon, lasting, late) = tokio::join!(
+        store.append_soon(&lease, vec![noted("b")]),
+        store.append(&lease, vec![noted("c")]),
+        store.append_soon(&lease, vec![run_finished(9, answered(), usage(1, 1), None)]),
+    );
+    assert_eq!((soon.unwrap().len(), lasting.unwrap().len()), (1, 1));
+    assert!(matches!(late, Err(StoreError::Refused { .. })));
+    store.release(&lease).await.unwrap();
+    let gone = store.append_soon(&lease, vec![noted("d")]).await;
+    assert!(matches!(gone, Err(StoreError::LeaseLost { .. })));
+    assert_eq!(store.check().await.unwrap(), []);
+    assert_eq!(store.events(&case(1), 0, 9).await.unwrap().len(), 4);
+}
+
+#[tokio::test]
 async fn a_case_opens_once_and_with_its_opening() {
     story(|store, holder| async move {
         let refused = store.open_case(&case(1), &holder, vec![noted("a")]).await;

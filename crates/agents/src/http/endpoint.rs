@@ -83,11 +83,15 @@ impl Endpoint {
     pub(super) fn client(&self) -> Result<&'static Client, AgentError> {
         static PROXIED: OnceLock<Result<Client, String>> = OnceLock::new();
         static DIRECT: OnceLock<Result<Client, String>> = OnceLock::new();
-        let client = if self.is_loopback() {
-            // A proxy has another loopback than we have.
-            DIRECT.get_or_init(|| build(|| builder().no_proxy()))
-        } else {
-            PROXIED.get_or_init(|| build(builder))
+        static PLAIN: OnceLock<Result<Client, String>> = OnceLock::new();
+        let client = match (self.is_loopback(), self.url.scheme()) {
+            // A proxy has another loopback than we have. Reading certificates takes longer than
+            // many a call, and here nobody will ever ask for them.
+            (true, "http") => {
+                PLAIN.get_or_init(|| build(|| builder().no_proxy().tls_certs_only([])))
+            }
+            (true, _) => DIRECT.get_or_init(|| build(|| builder().no_proxy())),
+            (false, _) => PROXIED.get_or_init(|| build(builder)),
         };
         client.as_ref().map_err(|why| {
             let message = format!("The HTTP client cannot be set up: {why}");

@@ -1,15 +1,22 @@
 //! What stands between a question and a call: budgets and parked providers.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Mutex;
 use tribunal_core::case::Pause;
 use tribunal_core::event::EventKind;
 use tribunal_core::money::Spend;
 use tribunal_core::time::Timestamp;
-use tribunal_store::ParkedProvider;
+use tribunal_store::{ParkedProvider, Store};
 
 use super::Seat;
 use crate::Engine;
 use crate::budget;
 use crate::case::{Case, CaseError};
+
+/// How old an answer about parked providers may be.
+const FRESH: Duration = Duration::from_millis(100);
 
 impl Engine {
     /// Refuses the next call when a cap has been reached.
@@ -23,10 +30,7 @@ impl Engine {
             return Ok(());
         }
         let store = self.ledger.store();
-        let case_spend = match case.is_stored().await {
-            true => store.case_spend(case.id()).await?,
-            false => Spend::default(),
-        };
+        let case_spend = case.spend();
         let day_spend = match caps.day {
             Some(_) => {
                 let now = store.now().await?;
@@ -65,6 +69,7 @@ impl Engine {
         {
             case.note(EventKind::ProviderFreed { provider, model })
                 .await;
+            self.parks.forget().await;
         }
         Ok(())
     }
@@ -74,10 +79,36 @@ impl Engine {
         if seat.is_free() {
             return Ok(None);
         }
-        let parked = self.ledger.store().parked_providers().await?;
-        let ours = |park: &ParkedProvider| {
+        let ours = |park: &&ParkedProvider| {
             park.provider == profile.provider && park.model == profile.model
         };
-        Ok(parked.into_iter().find(ours))
+        let parked = self.parks.read(self.ledger.store().as_ref()).await?;
+        Ok(parked.iter().find(ours).cloned())
+    }
+}
+
+/// The parked providers as they were a moment ago, so that those who call at the same time ask the
+/// ledger once. A park that another process sets in between might as well have come after the call.
+#[derive(Default)]
+pub(crate) struct Parks {
+    read: Mutex<Option<(Instant, Arc<[ParkedProvider]>)>>,
+}
+
+impl Parks {
+    async fn read(&self, store: &dyn Store) -> Result<Arc<[ParkedProvider]>, CaseError> {
+        let mut read = self.read.lock().await;
+        match &*read {
+            Some((at, parked)) if at.elapsed() < FRESH => Ok(Arc::clone(parked)),
+            _ => {
+                let parked: Arc<[ParkedProvider]> = store.parked_providers().await?.into();
+                *read = Some((Instant::now(), Arc::clone(&parked)));
+                Ok(parked)
+            }
+        }
+    }
+
+    /// Makes the next question go to the ledger.
+    pub(super) async fn forget(&self) {
+        *self.read.lock().await = None;
     }
 }

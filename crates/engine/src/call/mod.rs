@@ -18,6 +18,8 @@ use tribunal_core::money::{Cost, MicroUsd, Price, Usage};
 use tribunal_core::outage::{Remedy, remedy};
 use tribunal_store::crashpoint;
 
+pub(crate) use guards::Parks;
+
 use crate::Engine;
 use crate::case::{Case, CaseError};
 use crate::files::{self, Durability};
@@ -164,7 +166,7 @@ impl Engine {
         if !harmless {
             // Whoever starts at the same time gets to say so first: one commit serves them all.
             tokio::task::yield_now().await;
-            case.record([]).await?;
+            case.record_soon([]).await?;
         }
         crashpoint!("call.run.started");
         let clock = Instant::now();
@@ -179,7 +181,7 @@ impl Engine {
             match tokio::time::timeout(UNREGISTERED, &mut asking).await {
                 Ok(done) => done,
                 Err(_) => {
-                    case.record([]).await?;
+                    case.record_soon([]).await?;
                     asking.await
                 }
             }
@@ -190,7 +192,8 @@ impl Engine {
         crashpoint!("call.run.answered");
         let result = result.map_err(|error| self.without_secrets(error));
         let elapsed_ms = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.record_end(case, &run, &result, elapsed_ms, seat)
+        let result = self
+            .record_end(case, &run, result, elapsed_ms, seat)
             .await?;
         Ok((run, result))
     }
@@ -202,7 +205,7 @@ impl Engine {
         files::create_private_dir(&run_dir)
             .and_then(|()| {
                 let path = run_dir.join("prompt.md");
-                files::write_private(&path, prompt.as_bytes(), Durability::Process)
+                files::write_of_run(&path, prompt.as_bytes(), Durability::Process)
             })
             .map_err(CaseError::file(format!("write the prompt of run {run}")))?;
         let system = match (&question.system, &seat.instructions) {
@@ -224,15 +227,16 @@ impl Engine {
         })
     }
 
-    /// Records how a run ended. A success waits for the end of its step; a failure is stored now.
+    /// Records how a run ended, and returns that without secrets. A success waits for the end of its
+    /// step; a failure is stored now.
     async fn record_end(
         &self,
         case: &Case,
         run: &RunId,
-        result: &Result<Reply, AgentError>,
+        result: Result<Reply, AgentError>,
         elapsed_ms: u64,
         seat: &Seat,
-    ) -> Result<(), CaseError> {
+    ) -> Result<Result<Reply, AgentError>, CaseError> {
         let finished = |result, usage, cost, reply: Option<&Reply>| EventKind::RunFinished {
             run: run.clone(),
             result,
@@ -245,16 +249,17 @@ impl Engine {
         };
         match result {
             Ok(reply) => {
-                let reply_hash = self.write_reply(run, reply, seat).await?;
+                let (reply_hash, reply) = self.write_reply(run, reply, seat).await?;
                 let reply_chars = reply.text.chars().count() as u64;
                 let cost = priced(reply.cost, reply.usage, seat.price);
                 let answered = RunResult::Answered {
                     reply_hash,
                     reply_chars,
                 };
-                case.note(finished(answered, reply.usage, cost, Some(reply)))
+                case.note(finished(answered, reply.usage, cost, Some(&reply)))
                     .await;
-                self.free_if_parked(case, seat).await
+                self.free_if_parked(case, seat).await?;
+                Ok(Ok(reply))
             }
             Err(error) => {
                 let cost = priced(error.cost, error.usage, seat.price);
@@ -263,46 +268,50 @@ impl Engine {
                     message: error.message.clone(),
                 };
                 case.record([finished(failed, error.usage, cost, None)])
-                    .await
+                    .await?;
+                Ok(Err(error))
             }
         }
     }
 
-    /// Writes a reply into the run's directory and returns its hash. Waiting for the disk happens
-    /// elsewhere, so that those who end at the same time wait together.
+    /// Writes a reply into the run's directory. Returns its hash, and the reply as it was written:
+    /// without secrets. Waiting for the disk happens elsewhere, so that those who end at the same
+    /// time wait together.
     async fn write_reply(
         &self,
         run: &RunId,
-        reply: &Reply,
+        reply: Reply,
         seat: &Seat,
-    ) -> Result<String, CaseError> {
-        // What nobody paid for need not outlive a power cut.
-        let durability = match seat.is_free() {
-            true => Durability::Process,
-            false => Durability::Machine,
+    ) -> Result<(String, Reply), CaseError> {
+        let unfit = |error: serde_json::Error| {
+            CaseError::Request(format!("the reply cannot be written: {error}"))
         };
         let kept = files::KeptReply {
             free: seat.is_free(),
-            reply,
+            reply: &reply,
         };
-        let bytes = serde_json::to_vec_pretty(&kept)
-            .map_err(|error| CaseError::Request(format!("the reply cannot be written: {error}")))?;
-        let bytes = self
-            .redactor
-            .redact(&String::from_utf8_lossy(&bytes))
-            .into_bytes();
+        let text = serde_json::to_string_pretty(&kept).map_err(unfit)?;
+        let redacted = self.redactor.redact(&text);
+        let reply = match redacted == text {
+            true => reply,
+            false => serde_json::from_str(&redacted).map_err(unfit)?,
+        };
+        drop(text);
         let path = self.dir.run(run).join("reply.json");
-        let hash = files::hash_of(&bytes);
-        let written = match durability {
-            Durability::Process => files::write_private(&path, &bytes, durability),
-            Durability::Machine => {
-                let write = move || files::write_private(&path, &bytes, durability);
+        let hash = files::hash_of(redacted.as_bytes());
+        // What nobody paid for need not outlive a power cut; but its run may not be registered yet, and
+        // whoever finds half of it could not tell that it was free.
+        let written = match seat.is_free() {
+            true => files::write_private(&path, redacted.as_bytes(), Durability::Process),
+            false => {
+                let write =
+                    move || files::write_of_run(&path, redacted.as_bytes(), Durability::Machine);
                 let written = tokio::task::spawn_blocking(write).await;
                 written.unwrap_or_else(|error| Err(std::io::Error::other(error)))
             }
         };
         written.map_err(CaseError::file(format!("write the reply of run {run}")))?;
-        Ok(hash)
+        Ok((hash, reply))
     }
 
     /// Decides what follows a failure: a pause before the next run, nothing, or parking the case.
@@ -346,6 +355,7 @@ impl Engine {
                     until,
                 };
                 case.record([parked]).await?;
+                self.parks.forget().await;
                 let why = Pause::Provider {
                     provider: profile.provider.clone(),
                     class: error.class,

@@ -46,7 +46,7 @@ impl Engine {
             match recovered {
                 Some(result) => {
                     let result = result.map_err(|error| self.without_secrets(error));
-                    self.record_end(case, &record.id, &result, 0, seat).await?;
+                    let result = self.record_end(case, &record.id, result, 0, seat).await?;
                     if let Ok(reply) = result {
                         answer.get_or_insert(Answer {
                             run: record.id.clone(),

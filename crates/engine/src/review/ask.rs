@@ -73,10 +73,13 @@ impl Asking<'_> {
             access: Access::ReadOnly,
             directory: self.directory.to_owned(),
         };
-        let mut failure = None;
+        let (mut heard, mut failure) = (None, None);
         let work = async {
             match self.engine.put(self.case, &step, &question).await? {
-                Ok(answer) => Ok(Some(StepOutput { run: answer.run })),
+                Ok(answer) => {
+                    heard = Some(answer.reply);
+                    Ok(Some(StepOutput { run: answer.run }))
+                }
                 Err(error) => {
                     failure = Some(error);
                     Ok(None)
@@ -84,7 +87,7 @@ impl Asking<'_> {
             }
         };
         match self.case.step_if_answered(&step, Then::GoOn, work).await {
-            Ok(Some(output)) => Ok(Ok(self.engine.reply_of(&output.run)?)),
+            Ok(Some(output)) => Ok(Ok(self.engine.reply_heard(heard, &output.run)?)),
             Ok(None) => {
                 let unknown = || AgentError::new(ErrorClass::Crash, "no answer came");
                 Ok(Err(Unanswered::Failed(failure.unwrap_or_else(unknown))))

@@ -88,11 +88,14 @@ impl Hall<'_> {
         };
         let seat = ask.manner.apply(self.engine.seat(ask.agent)?);
         let price = seat.price;
-        let mut failure = None;
+        let (mut heard, mut failure) = (None, None);
         let work = async {
             let put = self.engine.put_to(self.case, &step, &question, seat);
             match put.await? {
-                Ok(answer) => Ok(Some(StepOutput { run: answer.run })),
+                Ok(answer) => {
+                    heard = Some(answer.reply);
+                    Ok(Some(StepOutput { run: answer.run }))
+                }
                 Err(error) => {
                     failure = Some(error);
                     Ok(None)
@@ -101,7 +104,7 @@ impl Hall<'_> {
         };
         match self.case.step_if_answered(&step, Then::GoOn, work).await {
             Ok(Some(output)) => {
-                let reply = self.engine.reply_of(&output.run)?;
+                let reply = self.engine.reply_heard(heard, &output.run)?;
                 let cost = priced(reply.cost, reply.usage, price);
                 Ok(Ok((reply, cost)))
             }

@@ -19,6 +19,7 @@ mod readers;
 mod runs;
 mod schema;
 mod site;
+mod soon;
 mod steps;
 mod tasks;
 mod writer;

@@ -35,6 +35,8 @@ pub(super) struct Site {
     connect: SqliteConnectOptions,
     /// Whether the write-ahead log was long when we came.
     long_log: AtomicBool,
+    /// Whether waiting for the disk failed: what is on it is then unknown.
+    gave_up: AtomicBool,
     /// Connections that nobody uses now, for whoever comes first: most commands need only one.
     idle: Mutex<Vec<Idle>>,
 }
@@ -78,6 +80,7 @@ impl Site {
             options,
             connect,
             long_log: AtomicBool::new(false),
+            gave_up: AtomicBool::new(false),
             idle: Mutex::new(Vec::new()),
         };
         let mut conn = site.connect().await?;
@@ -127,7 +130,18 @@ impl Site {
         Ok(conn)
     }
 
-    /// Shortens the write-ahead log before the first write, if it needs that.
+    /// Lets nothing more be written.
+    pub(super) fn give_up(&self) {
+        self.gave_up.store(true, Ordering::Release);
+    }
+
+    /// Tells whether nothing more is written.
+    pub(super) fn has_given_up(&self) -> bool {
+        self.gave_up.load(Ordering::Acquire)
+    }
+
+    /// Shortens the write-ahead log, if it was long when we came. Only a write after it begins the
+    /// log anew.
     pub(super) async fn shorten_log(&self, conn: &mut SqliteConnection) -> Result<(), StoreError> {
         if self.long_log.swap(false, Ordering::Relaxed) {
             conn.execute("PRAGMA wal_checkpoint(PASSIVE)").await?;

@@ -13,7 +13,7 @@ use tribunal_core::time::Timestamp;
 
 use super::clock;
 use super::site::{Patience, Purpose, Site, code, is_busy};
-use crate::{StoreError, crashpoint};
+use crate::{Durability, StoreError, crashpoint};
 
 /// How many writes may wait; beyond it, callers wait to hand theirs over.
 const QUEUE: usize = 1024;
@@ -65,10 +65,20 @@ impl Writer {
 
     /// Returns the answer of `write` once it is on disk.
     pub(super) async fn submit<W: Write>(&self, write: W) -> Result<W::Answer, StoreError> {
+        self.submit_for(write, Durability::PowerLoss).await
+    }
+
+    /// Returns the answer of `write` once it survives what `durability` says.
+    pub(super) async fn submit_for<W: Write>(
+        &self,
+        write: W,
+        durability: Durability,
+    ) -> Result<W::Answer, StoreError> {
         let queue = self.queue()?;
         let (reply, answer) = oneshot::channel();
         let job = Pending {
             write,
+            durability,
             outcome: None,
             reply,
         };
@@ -101,6 +111,7 @@ impl Writer {
                 let task = Task {
                     site: Arc::clone(&self.site),
                     conn: None,
+                    waits_for: self.site.options.durability,
                     broken: None,
                 };
                 *state = State::Running(queue.clone(), tokio::spawn(task.run(waiting)));
@@ -129,6 +140,9 @@ trait Job: Send {
     /// whole group; whether the write itself went well is in the answer.
     async fn run(&mut self, tx: &mut Tx<'_>) -> Result<Applied, StoreError>;
 
+    /// Tells what the caller wants to be safe from.
+    fn durability(&self) -> Durability;
+
     /// Tells the caller the outcome, or why nothing of the group was stored.
     fn settle(self: Box<Self>, committed: Result<(), StoreError>);
 }
@@ -141,6 +155,7 @@ enum Applied {
 
 struct Pending<W: Write> {
     write: W,
+    durability: Durability,
     outcome: Option<Result<W::Answer, StoreError>>,
     reply: oneshot::Sender<Result<W::Answer, StoreError>>,
 }
@@ -158,6 +173,10 @@ impl<W: Write> Job for Pending<W> {
         };
         self.outcome = Some(outcome);
         Ok(applied)
+    }
+
+    fn durability(&self) -> Durability {
+        self.durability
     }
 
     fn settle(self: Box<Self>, committed: Result<(), StoreError>) {
@@ -180,6 +199,8 @@ fn concerns_one_write(error: &sqlx::Error) -> bool {
 struct Task {
     site: Arc<Site>,
     conn: Option<SqliteConnection>,
+    /// What a commit on the connection waits for.
+    waits_for: Durability,
     /// Set when a commit failed. What is on disk is then unknown, so nothing more is accepted.
     broken: Option<StoreError>,
 }
@@ -188,6 +209,14 @@ impl Task {
     async fn run(mut self, mut waiting: mpsc::Receiver<Box<dyn Job>>) {
         let mut group = Vec::new();
         while waiting.recv_many(&mut group, GROUP).await > 0 {
+            let durability = wanted(&group);
+            if self.site.has_given_up() {
+                self.broken.get_or_insert_with(|| StoreError::Unusable {
+                    doing: "write",
+                    path: self.site.path.clone(),
+                    reason: "the disk failed before".to_owned(),
+                });
+            }
             let committed = match &self.broken {
                 Some(error) => Err(again(error, &self.site.path)),
                 None => self.commit(&mut group).await,
@@ -198,6 +227,12 @@ impl Task {
                     Err(error) => Err(again(error, &self.site.path)),
                 };
                 job.settle(committed);
+            }
+            // Whoever does not wait for the disk does not wait for tidying up either.
+            if let (Durability::Crash, Some(conn)) = (durability, &mut self.conn)
+                && let Err(error) = self.site.shorten_log(conn).await
+            {
+                tracing::debug!(%error, "the log stays long");
             }
         }
         if let Some(conn) = self.conn {
@@ -210,7 +245,10 @@ impl Task {
     async fn commit(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
         let mut conn = match self.conn.take() {
             Some(conn) => conn,
-            None => self.site.take_or_connect(Purpose::Writing).await?,
+            None => {
+                self.waits_for = self.site.options.durability;
+                self.site.take_or_connect(Purpose::Writing).await?
+            }
         };
         let result = self.commit_on(&mut conn, group).await;
         let result = result.map_err(|error| self.site.explain("write", error));
@@ -226,8 +264,11 @@ impl Task {
         conn: &mut SqliteConnection,
         group: &mut [Box<dyn Job>],
     ) -> Result<(), StoreError> {
-        self.site.shorten_log(conn).await?;
-        self.begin(conn).await?;
+        let durability = wanted(group);
+        if durability == Durability::PowerLoss {
+            self.site.shorten_log(conn).await?;
+        }
+        self.begin(conn, durability).await?;
         match self.run_group(conn, group).await {
             Ok(Applied::Yes) => {}
             Ok(Applied::Undo) => {
@@ -253,13 +294,32 @@ impl Task {
     }
 
     /// Begins a transaction that may write, however long other processes take within reason.
-    async fn begin(&self, conn: &mut SqliteConnection) -> Result<(), StoreError> {
+    async fn begin(
+        &mut self,
+        conn: &mut SqliteConnection,
+        durability: Durability,
+    ) -> Result<(), StoreError> {
         let mut patience = Patience::new(self.site.options.patience);
-        while let Err(error) = conn.execute("BEGIN IMMEDIATE").await {
+        let (wanted, sql) = match (self.site.options.durability, durability) {
+            (Durability::Crash, _) => (Durability::Crash, "BEGIN IMMEDIATE"),
+            (Durability::PowerLoss, wanted) if wanted == self.waits_for => {
+                (wanted, "BEGIN IMMEDIATE")
+            }
+            (Durability::PowerLoss, Durability::Crash) => (
+                Durability::Crash,
+                "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE",
+            ),
+            (Durability::PowerLoss, Durability::PowerLoss) => (
+                Durability::PowerLoss,
+                "PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
+            ),
+        };
+        while let Err(error) = conn.execute(sql).await {
             if !is_busy(&error) || !patience.wait().await {
                 return Err(error.into());
             }
         }
+        self.waits_for = wanted;
         Ok(())
     }
 
@@ -289,6 +349,15 @@ impl Task {
             tx.conn.execute(sqlx::query(next)).await?;
         }
         Ok(Applied::Yes)
+    }
+}
+
+/// Returns what a group must be safe from: the most that one of it wants.
+fn wanted(group: &[Box<dyn Job>]) -> Durability {
+    let soon = |job: &Box<dyn Job>| job.durability() == Durability::Crash;
+    match group.iter().all(soon) {
+        true => Durability::Crash,
+        false => Durability::PowerLoss,
     }
 }
 
