@@ -101,7 +101,7 @@ fn how_it_exited(end: &Ending<'_>) -> String {
 }
 
 /// Returns the line of stderr that most likely tells what went wrong.
-fn telling_line(stderr: &str) -> String {
+pub(super) fn telling_line(stderr: &str) -> String {
     let lines = || {
         stderr
             .lines()

@@ -1,9 +1,11 @@
 //! opencode: how it is called, and how the events of `opencode run --format json` are read.
 //!
-//! Its client retries cannot be turned off, and its output does not show them; its log does. A
-//! failure found there is ours to retry, so the run is ended. There is no final event either: the
-//! end of the output after a step that ended with `stop` is the end.
+//! Its client retries cannot be turned off, and its output does not show them; its log does, either
+//! by the failure or, when a stream broke off in the middle of an answer, only by a second request
+//! for the same step. Both are ours to retry, so the run is ended. There is no final event either:
+//! the end of the output after a step that ended with `stop` is the end.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -12,7 +14,7 @@ use tribunal_core::money::{Cost, MicroUsd, Usage};
 
 use super::plan::{self, Context, Plan};
 use super::reader::{self, Ending, Outcome, at, count_at, text_at};
-use super::{classify, wait};
+use super::{classify, endings, wait};
 use crate::{AgentError, AgentEvent, Reply};
 
 /// The name under which we describe a model API to opencode.
@@ -35,7 +37,7 @@ pub(super) fn plan(context: &Context<'_>) -> Result<Plan, AgentError> {
     };
     // A title of our own saves a request for one.
     plan.args(["run", "--format", "json", "--title", "tribunal"]);
-    plan.args(["--print-logs", "--log-level", "ERROR"]);
+    plan.args(["--print-logs", "--log-level", "INFO"]);
     if context.call.access == Access::ReadOnly {
         plan.args(["--agent", "judge"]);
     }
@@ -131,6 +133,8 @@ pub(super) struct Protocol {
     stirred: bool,
     /// The failure in the log that has not shown in the output, and since when it is known.
     logged: Option<(String, Instant)>,
+    /// The log shows that a step was asked for a second time.
+    repeats: bool,
 }
 
 impl reader::Protocol for Protocol {
@@ -194,6 +198,7 @@ impl reader::Protocol for Protocol {
         {
             self.logged = Some((failure, Instant::now()));
         }
+        self.repeats |= repeats(stderr);
     }
 
     fn runaway(&self) -> Option<AgentError> {
@@ -202,6 +207,10 @@ impl reader::Protocol for Protocol {
         {
             let error = classify::reported(Self::NAME, None, failure, ErrorClass::Server);
             return Some(error);
+        }
+        if self.repeats {
+            let message = "The connection broke off in the middle of the answer to opencode.";
+            return Some(AgentError::new(ErrorClass::Network, message));
         }
         (self.empty_steps >= EMPTY_STEPS).then(|| {
             let message = "opencode asks again and again although the answers are empty.";
@@ -232,7 +241,9 @@ impl reader::Protocol for Protocol {
                 let message = "opencode was denied a permission and gave no answer.";
                 Outcome::failed(ErrorClass::PermissionDenied, message)
             }
-            _ => Outcome::Unfinished { complaint: None },
+            _ => Outcome::Unfinished {
+                complaint: Some(complaint(end.stderr)),
+            },
         }
     }
 }
@@ -315,6 +326,32 @@ fn logged_failure(stderr: &str) -> Option<String> {
     Some(said.replace("\\\"", "\""))
 }
 
+/// Returns the line on stderr that tells of a failure; what the program logs of its course is none.
+fn complaint(stderr: &str) -> String {
+    let said: Vec<&str> = stderr
+        .lines()
+        .filter(|line| !line.contains(" level=INFO "))
+        .collect();
+    endings::telling_line(&said.join("\n"))
+}
+
+/// Tells whether the log shows two requests for one step. Each step of a session begins with
+/// `process`, each request with `stream`; where the log is cut off at its top, the first request
+/// proves nothing.
+fn repeats(stderr: &str) -> bool {
+    let mut asked = HashSet::new();
+    stderr.lines().any(|line| {
+        let Some((_, rest)) = line.split_once(" session.id=") else {
+            return false;
+        };
+        let session = rest.split(' ').next().unwrap_or(rest);
+        if line.contains(" message=process ") {
+            asked.remove(session);
+        }
+        line.contains(" message=stream ") && !asked.insert(session)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::reader::Protocol as _;
@@ -335,5 +372,37 @@ mod tests {
         assert_eq!(error.retry_after, Some(Duration::from_secs(1)));
         protocol.event(&json!({"type": "step_start", "sessionID": "s", "part": {}}));
         assert_eq!(protocol.runaway(), None);
+    }
+
+    #[test]
+    fn a_second_request_for_one_step_is_a_retry() {
+        const PROCESS: &str = "level=INFO run=r message=process session.id=S messageID=m\n";
+        const STREAM: &str =
+            "level=INFO run=r message=stream modelID=m1 session.id=S small=false\n";
+        let of = |session: &str, line: &str| line.replace("id=S", &format!("id={session}"));
+        let (process, stream) = (of("ses_a", PROCESS), of("ses_a", STREAM));
+        let other = of("ses_b", STREAM);
+        let cases = [
+            ("one step", vec![&process, &stream], false),
+            (
+                "two steps",
+                vec![&process, &stream, &process, &stream],
+                false,
+            ),
+            ("a retry", vec![&process, &stream, &stream], true),
+            (
+                "a log without its top",
+                vec![&stream, &process, &stream],
+                false,
+            ),
+            ("two sessions", vec![&process, &stream, &other], false),
+        ];
+        for (what, lines, expected) in cases {
+            let log: String = lines.into_iter().map(String::as_str).collect();
+            assert_eq!(repeats(&log), expected, "{what}");
+        }
+        let mut protocol = Protocol::default();
+        protocol.overhear(&[process, stream.clone(), stream].concat());
+        assert_eq!(protocol.runaway().unwrap().class, ErrorClass::Network);
     }
 }
