@@ -33,12 +33,18 @@ struct Options {
     most: usize,
     texts: Texts,
     runs: Option<usize>,
+    /// The size of the only run, which is this process.
+    one: Option<usize>,
     /// Whether the caches may still hold the findings.
     warm: bool,
 }
 
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let options = options(arguments)?;
+    if let Some(size) = options.one {
+        run_here(&options, size);
+        return Ok(());
+    }
     println!(
         "policy {}, {FILES} files, processor time, best of several runs",
         options.policy.name
@@ -50,19 +56,14 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     let mut before: Option<Duration> = None;
     for size in SIZES.into_iter().filter(|size| *size <= options.most) {
         let (mut settled, mut bare) = (Duration::MAX, Duration::MAX);
+        let mut peak = 0;
         let runs = options
             .runs
             .unwrap_or((LEAST_FINDINGS / size).max(LEAST_RUNS));
         for _ in 0..runs {
-            let findings = generate(size, options.texts);
-            empty_caches(&options);
-            bare = bare.min(timed(|| group_bare(&findings)));
-            empty_caches(&options);
-            let input = Input {
-                findings,
-                ..Input::default()
-            };
-            settled = settled.min(timed(|| settle(input, &options.policy)));
+            let run = run_apart(arguments, size)?;
+            (settled, bare) = (settled.min(run.settled), bare.min(run.bare));
+            peak = peak.max(run.peak);
         }
         let ratio = settled.as_secs_f64() / bare.as_secs_f64();
         let growth = before.map_or(String::new(), |before| {
@@ -73,17 +74,61 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
             settled.as_secs_f64() * 1e3,
             settled.as_secs_f64() * 1e9 / size as f64,
             bare.as_secs_f64() * 1e3,
-            peak_memory()
+            peak
         );
-        figures(
-            &options,
-            size,
-            ratio,
-            before.map(|before| per(settled, before)),
-        );
+        let growth = before.map(|before| per(settled, before));
+        figures(&options, size, ratio, growth, peak);
         before = Some(settled);
     }
     Ok(())
+}
+
+/// What one run took.
+struct Run {
+    bare: Duration,
+    settled: Duration,
+    /// The most memory of its process, in megabytes.
+    peak: u64,
+}
+
+/// Runs once in a process of its own: a review is settled once, in memory that was never used
+/// before. Later runs in one process would have small reviews find theirs ready and large ones not.
+fn run_apart(arguments: &[String], size: usize) -> Result<Run, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = std::process::Command::new(program);
+    let output = command.arg("bench").args(arguments);
+    let output = output.args(["--one", &size.to_string()]).output();
+    let output = output.map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let numbers: Vec<u64> = text.split_whitespace().flat_map(str::parse).collect();
+    let [bare, settled, peak] = numbers[..] else {
+        return Err(format!("a run of {size} findings failed: {output:?}"));
+    };
+    let (bare, settled) = (Duration::from_nanos(bare), Duration::from_nanos(settled));
+    Ok(Run {
+        bare,
+        settled,
+        peak,
+    })
+}
+
+/// Runs once in this process and prints what it took.
+fn run_here(options: &Options, size: usize) {
+    let findings = generate(size, options.texts);
+    empty_caches(options);
+    let bare = timed(|| group_bare(&findings));
+    empty_caches(options);
+    let input = Input {
+        findings,
+        ..Input::default()
+    };
+    let settled = timed(|| settle(input, &options.policy));
+    println!(
+        "{} {} {}",
+        bare.as_nanos(),
+        settled.as_nanos(),
+        peak_memory()
+    );
 }
 
 fn per(one: Duration, other: Duration) -> f64 {
@@ -91,7 +136,7 @@ fn per(one: Duration, other: Duration) -> f64 {
 }
 
 /// Prints what is asked of the policy `arena` on mixed texts, for programs.
-fn figures(options: &Options, size: usize, ratio: f64, growth: Option<f64>) {
+fn figures(options: &Options, size: usize, ratio: f64, growth: Option<f64>, peak: u64) {
     let policy = &options.policy.name;
     let is_asked = policy == "arena" && options.texts == Texts::Mixed;
     let bound = |bound: &'static str| if is_asked { bound } else { "" };
@@ -106,7 +151,6 @@ fn figures(options: &Options, size: usize, ratio: f64, growth: Option<f64>) {
         );
     }
     if size == SIZES[2] {
-        let peak = peak_memory();
         println!(
             "figure\t{policy}, {size} findings, peak MB\t{peak}\t{}",
             bound("<= 2048")
@@ -120,6 +164,7 @@ fn options(arguments: &[String]) -> Result<Options, String> {
         most: usize::MAX,
         texts: Texts::Mixed,
         runs: None,
+        one: None,
         warm: false,
     };
     let mut rest = arguments.iter();
@@ -139,6 +184,7 @@ fn options(arguments: &[String]) -> Result<Options, String> {
                 options.policy = Policy::preset(value).map_err(|error| error.to_string())?;
             }
             "--most" => options.most = number()?,
+            "--one" => options.one = Some(number()?),
             "--runs" => options.runs = Some(number()?),
             "--texts" => {
                 options.texts = match value.as_str() {
@@ -286,9 +332,9 @@ impl Random {
 }
 
 /// Returns the most memory that this process has used so far, in megabytes.
-fn peak_memory() -> String {
+fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kilobytes = peak.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
-    kilobytes.map_or("unknown".to_owned(), |kb| (kb / 1024).to_string())
+    kilobytes.unwrap_or(0) / 1024
 }

@@ -59,11 +59,11 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
         match answer {
             AdvisoryOutcome::Confirmed(id) => {
                 confirmed = docket.policy.advisory.confirmed;
-                draft.notes.push(Note::AdvisoryConfirms(id.clone()));
+                draft.note(Note::AdvisoryConfirms(id.clone()));
             }
             AdvisoryOutcome::Patched(id) => {
                 patched = true;
-                draft.notes.push(Note::AdvisoryPatched(id.clone()));
+                draft.note(Note::AdvisoryPatched(id.clone()));
             }
             AdvisoryOutcome::Unknown => {}
         }

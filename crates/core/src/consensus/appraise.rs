@@ -46,9 +46,7 @@ pub(super) fn appraise(claims: &mut [Claim<'_>], policy: &Policy, record: Option
     for claim in claims.iter() {
         *lengths.entry(&claim.finding.reviewer).or_default() += 1;
     }
-    let told = claims
-        .iter()
-        .filter(|claim| claim.finding.source != Source::Tool);
+    let told = claims.iter().filter(|claim| claim.source != Source::Tool);
     let told = told.count();
     let whole = Whole {
         default: i32::from(policy.defaults.confidence.get()),
@@ -59,7 +57,7 @@ pub(super) fn appraise(claims: &mut [Claim<'_>], policy: &Policy, record: Option
         .iter()
         .map(|claim| {
             // What a program says is as sure on the hundredth line as on the first.
-            if claim.finding.source == Source::Tool {
+            if claim.source == Source::Tool {
                 return [0; SIGNALS];
             }
             let length = lengths[claim.finding.reviewer.as_str()];

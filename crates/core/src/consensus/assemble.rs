@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::Docket;
 use super::draft::Draft;
-use super::order::rearrange;
+use super::order::{rearrange, repeated, sort_by_stretches};
 use super::outcome::{Agreement, Group, Note, Verdict};
-use super::terms::normalized_title;
+use super::terms::{is_among, normalized_title, plain_title, words_of};
 use super::trace::Step;
 use crate::finding::{Category, Grounding, Source};
 use crate::scale::Severity;
@@ -23,7 +23,7 @@ pub(super) fn last_conditions(draft: &mut Draft<'_>) {
         let stands = draft.verdict == Verdict::Accepted;
         if !withdrawn && (!stands || families < policy.critical.families && !proven) {
             draft.verdict = Verdict::Disputed;
-            draft.notes.push(Note::CriticalUnproven);
+            draft.note(Note::CriticalUnproven);
         }
     }
     if draft.verdict != Verdict::Accepted {
@@ -55,25 +55,28 @@ pub(super) fn merge_duplicates(docket: &Docket<'_>, groups: Vec<Group>) -> Vec<G
 }
 
 fn merge_same_cause(docket: &Docket<'_>, mut groups: Vec<Group>) -> Vec<Group> {
-    let mut hashes: Vec<(u64, Category, u32)> = Vec::with_capacity(groups.len());
-    for (index, group) in (0..).zip(&groups) {
+    // One word names no cause. Programs use the same words for each place on purpose.
+    let named = (0..).zip(&groups).filter_map(|(index, group)| {
         let claim = docket.claim(group.lead());
         let (hash, several_words) = claim.title;
-        // One word names no cause. Programs use the same words for each place on purpose.
-        let is_told = claim.finding.source != Source::Tool;
-        if group.verdict == Verdict::Accepted && several_words && is_told {
-            hashes.push((hash, claim.category, index));
-        }
-    }
-    hashes.sort_unstable();
+        let is_told = claim.source != Source::Tool;
+        let counts = group.verdict == Verdict::Accepted && several_words && is_told;
+        counts.then_some((hash.rotate_left(claim.category as u32), index))
+    });
+    let mut alike: Vec<(u64, u32)> = named.collect();
+    let again = repeated(alike.iter().map(|(hash, _)| *hash).collect());
+    alike.retain(|(hash, _)| again.contains(hash));
+    alike.sort_unstable();
     let mut gone = BTreeMap::new();
-    let alike = hashes.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
-    for same in alike.filter(|same| same.len() > 1) {
-        let mut by_title: BTreeMap<String, Vec<u32>> = BTreeMap::new();
-        for &(_, _, index) in same {
+    for same in alike.chunk_by(|a, b| a.0 == b.0) {
+        let mut by_title: BTreeMap<(Category, String), Vec<u32>> = BTreeMap::new();
+        for &(_, index) in same {
             let lead = docket.claim(groups[index as usize].lead());
             let title = normalized_title(&lead.finding.title);
-            by_title.entry(title).or_default().push(index);
+            by_title
+                .entry((lead.category, title))
+                .or_default()
+                .push(index);
         }
         for same in by_title.into_values() {
             let surest = same.iter().copied().min_by_key(|&index| {
@@ -94,12 +97,11 @@ fn merge_subsets(docket: &Docket<'_>, mut groups: Vec<Group>) -> Vec<Group> {
         .zip(&groups)
         .filter(|(_, group)| group.verdict == Verdict::Accepted);
     // Spans by file, category and first line; of those that start together the longest first.
-    let mut spans = Vec::new();
+    let mut spans = Vec::with_capacity(docket.claims.len());
     for (index, group) in accepted {
         for &member in &group.members {
             let claim = docket.claim(member);
-            let location = &claim.finding.location;
-            if let Some((first, last)) = location.lines() {
+            if let Some((first, last)) = claim.lines {
                 let whole = member == group.lead();
                 spans.push((
                     (claim.file, claim.category, first, u32::MAX - last),
@@ -109,7 +111,7 @@ fn merge_subsets(docket: &Docket<'_>, mut groups: Vec<Group>) -> Vec<Group> {
             }
         }
     }
-    spans.sort_unstable();
+    let spans = sort_by_stretches(spans, |span| span.0.0, <[_]>::sort_unstable);
     let mut gone: BTreeMap<u32, u32> = BTreeMap::new();
     let mut widest: Option<(u32, Category, u32, u32)> = None;
     for ((file, category, _, flipped), index, whole) in spans {
@@ -133,13 +135,15 @@ fn merge_subsets(docket: &Docket<'_>, mut groups: Vec<Group>) -> Vec<Group> {
 
 /// Tells whether the title of a group says nothing that the other one does not say.
 fn says_part_of(docket: &Docket<'_>, groups: &[Group], part: u32, whole: u32) -> bool {
-    let words = |index: u32| {
+    let title = |index: u32| {
         let finding = &docket.claim(groups[index as usize].lead()).finding;
-        normalized_title(&finding.title)
+        plain_title(&finding.title)
     };
-    let (part, whole) = (words(part), words(whole));
-    let whole: Vec<&str> = whole.split(' ').collect();
-    part.split(' ').all(|word| whole.contains(&word))
+    let (part, whole) = (title(part), title(whole));
+    let whole: Vec<&[u8]> = words_of(&whole).collect();
+    let mut part = words_of(&part).peekable();
+    // What says nothing is a part of nothing else.
+    part.peek().is_some() != whole.is_empty() && part.all(|word| is_among(word, &whole))
 }
 
 /// Moves the members of groups that are gone to those that keep them.
@@ -178,12 +182,13 @@ fn absorb(groups: &mut Vec<Group>, gone: &BTreeMap<u32, u32>, note: fn(u32) -> N
 
 /// Sorts for reading, and marks what a human must look at now.
 pub(super) fn finish(groups: &mut [Group]) {
-    let mut order: Vec<_> = (0..)
-        .zip(groups.iter())
-        .map(|(index, group)| (reading_order(group), index))
-        .collect();
+    let keys = groups.iter().map(reading_order).zip(0..);
+    let mut order: Vec<(u64, u32)> = keys.collect();
     order.sort_unstable();
-    rearrange(groups, order.into_iter().map(|(_, index)| index).collect());
+    let order = order.into_iter().map(|(_, index)| index).collect();
+    rearrange(groups, order, |group| {
+        group.members.len() ^ group.notes.len() ^ group.defenses.len() ^ group.voices as usize
+    });
     let risk = groups
         .iter()
         .filter(|group| group.verdict == Verdict::Accepted)
@@ -199,12 +204,11 @@ pub(super) fn finish(groups: &mut [Group]) {
     }
 }
 
-fn reading_order(group: &Group) -> impl Ord + use<> {
-    (
-        group.verdict,
-        std::cmp::Reverse(group.severity),
-        std::cmp::Reverse(group.confidence),
-        group.agreement,
-        group.lead(),
-    )
+/// Returns a number by which groups are read: by verdict, then the most severe, the surest and the
+/// best supported first, then by place.
+fn reading_order(group: &Group) -> u64 {
+    let mildness = Severity::Critical as u64 - group.severity as u64;
+    let doubt = u64::from(u8::MAX - group.confidence.get());
+    let rank = (group.verdict as u64) << 16 | mildness << 12 | doubt << 4 | group.agreement as u64;
+    rank << 32 | u64::from(group.lead())
 }

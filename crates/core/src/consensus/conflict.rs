@@ -3,7 +3,7 @@
 use super::draft::{Draft, Voice};
 use super::evidence::quality_of_reasoning;
 use super::outcome::{Agreement, Conflict, Kind, Note, Verdict};
-use super::terms::normalized_title;
+use super::terms::{is_among, plain_title, words_of};
 use super::trace::Step;
 use super::{agreement, judgement, unique};
 use crate::reply::Side;
@@ -53,7 +53,7 @@ fn between_voices(draft: &mut Draft<'_>, about: Conflict) {
         draft.voices = sides.iter().map(|(_, voice)| *voice).collect();
         award(draft, about, sides[0].1);
     } else if about == Conflict::RootCause && second >= rules.partly_right {
-        draft.notes.push(Note::ConflictMerged(about));
+        draft.note(Note::ConflictMerged(about));
         draft.agreement = Agreement::Resolved;
         draft.severity = agreement::median(draft);
         let standings = draft
@@ -75,7 +75,7 @@ pub(super) fn award(draft: &mut Draft<'_>, about: Conflict, winner: Voice) {
     draft.voices.retain(|voice| *voice != winner);
     let dissent = draft.voices.iter();
     let dissent = dissent.map(|voice| docket.families[usize::from(voice.family)].clone());
-    draft.notes.push(Note::ConflictWon {
+    draft.note(Note::ConflictWon {
         about,
         dissent: dissent.collect(),
     });
@@ -145,17 +145,17 @@ fn about_validity(draft: &mut Draft<'_>) {
     if draft.verdict == Verdict::Rejected {
         // It fell on its own points; who disagrees adds nothing.
     } else if won {
-        draft.notes.push(Note::ConflictWon {
+        draft.note(Note::ConflictWon {
             about: Conflict::Validity,
             dissent,
         });
         draft.agreement = Agreement::Resolved;
     } else if lost {
         draft.dispute(Note::ConflictLost);
-        draft.notes.push(Note::Dissent(dissent));
+        draft.note(Note::Dissent(dissent));
     } else {
         draft.dispute(Note::ConflictOpen(Conflict::Validity));
-        draft.notes.push(Note::Dissent(dissent));
+        draft.note(Note::Dissent(dissent));
     }
     draft.kind = Kind::Conflicted(Conflict::Validity);
 }
@@ -179,10 +179,9 @@ fn same_diagnosis(draft: &Draft<'_>, a: &Voice, b: &Voice) -> bool {
     if a.category == b.category {
         return true;
     }
-    let title = normalized_title(&a.finding.title);
-    let other = normalized_title(&b.finding.title);
-    let words: Vec<&str> = title.split(' ').filter(|word| word.len() > 3).collect();
-    let others: Vec<&str> = other.split(' ').filter(|word| word.len() > 3).collect();
-    let shared = words.iter().filter(|word| others.contains(word)).count();
+    let (title, other) = (plain_title(&a.finding.title), plain_title(&b.finding.title));
+    let words: Vec<&[u8]> = words_of(&title).filter(|word| word.len() > 3).collect();
+    let others: Vec<&[u8]> = words_of(&other).filter(|word| word.len() > 3).collect();
+    let shared = words.iter().filter(|word| is_among(word, &others)).count();
     shared * 3 >= words.len().min(others.len()).max(1)
 }

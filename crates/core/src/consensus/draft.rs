@@ -57,7 +57,7 @@ impl<'a> Draft<'a> {
         if !draft.hearing.fallen.is_empty() {
             let names = draft.hearing.fallen.iter();
             let names = names.map(|&one| docket.families[usize::from(one)].clone());
-            draft.notes.push(Note::PartlyConceded(names.collect()));
+            draft.note(Note::PartlyConceded(names.collect()));
         }
         draft
     }
@@ -81,7 +81,7 @@ impl<'a> Draft<'a> {
         let docket = self.docket;
         let claim = docket.claim(member);
         self.trace.push(step, claim.stated);
-        if claim.finding.source == Source::Round2Observation {
+        if claim.source == Source::Round2Observation {
             self.trace
                 .push(Step::LateObservation, docket.policy.rounds.late);
         }
@@ -93,12 +93,18 @@ impl<'a> Draft<'a> {
         self.voices.len() + self.hearing.agreed
     }
 
+    /// Notes why something was decided. Most groups have one note, so there is room for no more.
+    pub(super) fn note(&mut self, note: Note) {
+        self.notes.reserve_exact(1);
+        self.notes.push(note);
+    }
+
     /// Notes that it cannot be accepted as it is.
     pub(super) fn dispute(&mut self, why: Note) {
         if self.verdict != Verdict::Rejected {
             self.verdict = Verdict::Disputed;
         }
-        self.notes.push(why);
+        self.note(why);
     }
 
     /// Closes the calculation and returns the group.
@@ -110,7 +116,7 @@ impl<'a> Draft<'a> {
             let family = docket.claim(**member).family;
             self.voices.iter().any(|voice| voice.family == family)
         };
-        let richest = |length: fn(&Claim<'_>) -> usize| {
+        let richest = |length: fn(&Claim<'_>) -> u32| {
             let best = self.members.iter().filter(standing);
             let best = best.max_by_key(|&&member| {
                 (
@@ -121,8 +127,8 @@ impl<'a> Draft<'a> {
             });
             best.copied().unwrap_or(lead)
         };
-        let described_by = richest(|claim| claim.finding.description.len());
-        let suggested_by = richest(|claim| claim.finding.suggestion.len());
+        let described_by = richest(|claim| claim.described);
+        let suggested_by = richest(|claim| claim.suggested);
         if let Some(at) = self.members.iter().position(|&member| member == lead) {
             self.members[..=at].rotate_right(1);
         }
@@ -153,7 +159,7 @@ impl<'a> Draft<'a> {
 fn voices(docket: &Docket<'_>, members: &[u32], hearing: &Hearing) -> Vec<Voice> {
     let strength = |member: u32| {
         let claim = docket.claim(member);
-        let detail = claim.finding.description.len() + claim.finding.suggestion.len();
+        let detail = u64::from(claim.described) + u64::from(claim.suggested);
         (claim.standing, detail, std::cmp::Reverse(member))
     };
     let mut voices: Vec<Voice> = members

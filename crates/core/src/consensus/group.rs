@@ -51,7 +51,7 @@ struct Open {
 
 impl<'a> Sweep<'a> {
     fn place(&mut self, index: u32, claim: &'a Claim<'_>) {
-        let found = match claim.finding.location.lines() {
+        let found = match claim.lines {
             Some(lines) => self
                 .at_lines(lines, claim.category)
                 .or_else(|| self.in_function(claim)),
@@ -63,11 +63,10 @@ impl<'a> Sweep<'a> {
         }
         let group = self.groups.len();
         self.groups.push(vec![index]);
-        let location = &claim.finding.location;
-        if let Some(function) = &location.function {
+        if let Some(function) = claim.function() {
             self.functions.insert((function, claim.category), group);
         }
-        match location.lines() {
+        match claim.lines {
             Some((first, last)) => self.open.push_back(Open {
                 group,
                 first,
@@ -105,7 +104,7 @@ impl<'a> Sweep<'a> {
     }
 
     fn in_function(&self, claim: &'a Claim<'_>) -> Option<usize> {
-        let function = claim.finding.location.function.as_deref()?;
+        let function = claim.function()?;
         self.functions.get(&(function, claim.category)).copied()
     }
 

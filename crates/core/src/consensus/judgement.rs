@@ -100,7 +100,7 @@ pub(super) fn between_voices(draft: &mut Draft<'_>, about: Conflict) -> bool {
     let Some((member, judgement)) = docket.judgement(&draft.members) else {
         return false;
     };
-    draft.notes.push(judged(judgement));
+    draft.note(judged(judgement));
     let family = docket.claim(member).family;
     let is_winner = |voice: &&Voice| match (about, judgement.side) {
         (_, Side::Balanced) => false,
@@ -125,7 +125,7 @@ pub(super) fn between_voices(draft: &mut Draft<'_>, about: Conflict) -> bool {
 /// Returns the side that a judge found to have the better evidence on whether it is a problem.
 pub(super) fn on_validity(draft: &mut Draft<'_>) -> Option<Side> {
     let (_, judgement) = draft.docket.judgement(&draft.members)?;
-    draft.notes.push(judged(judgement));
+    draft.note(judged(judgement));
     Some(judgement.side)
 }
 
@@ -136,7 +136,7 @@ pub(super) fn in_place_of_scrutiny(draft: &mut Draft<'_>) -> bool {
     };
     let is_conflict = matches!(draft.kind, Kind::Conflicted(_));
     if !is_conflict {
-        draft.notes.push(judged(judgement));
+        draft.note(judged(judgement));
     }
     match judgement.side {
         Side::For => {

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::appraise::Signals;
 use super::evidence::Evidence;
-use super::order::{Numbers, rearrange};
+use super::order::{Numbers, rearrange, repeated, sort_by_stretches};
 use super::outcome::Reviewer;
 use super::policy::Policy;
 use super::record::Record;
 use super::terms::{hash_of_parts, title_hash};
 use super::{Input, appraise};
 use crate::agent::family_of;
-use crate::finding::{Category, Finding, Source};
+use crate::finding::{Category, Finding, Location, Source};
 use crate::review::Examination;
 use crate::scale::Severity;
 
@@ -28,6 +28,15 @@ pub(super) struct Claim<'a> {
     pub(super) stated: i32,
     /// What it counts before anybody else is heard: stated, then appraised.
     pub(super) standing: i32,
+    /// How it came to be reported.
+    pub(super) source: Source,
+    /// Its first and last line.
+    pub(super) lines: Option<(u32, u32)>,
+    /// Whether it names a function.
+    in_function: bool,
+    /// The length of its description and of its suggestion.
+    pub(super) described: u32,
+    pub(super) suggested: u32,
     /// The number of its file, in the order of the files.
     pub(super) file: u32,
     /// The number of its reviewer.
@@ -42,8 +51,17 @@ pub(super) struct Claim<'a> {
     pub(super) signals: Signals,
 }
 
-/// What is read from the texts of a finding, once and in the order of arrival: texts lie in memory
-/// as they came, and a walk along them is several times faster than jumps in sorted order.
+impl<'a> Claim<'a> {
+    /// Returns the function that it is about.
+    pub(super) fn function(&self) -> Option<&'a str> {
+        // A look at the finding itself is a look far away.
+        let location = self.in_function.then_some(&self.finding.location)?;
+        location.function.as_deref()
+    }
+}
+
+/// What is read from a finding, once and in the order of arrival: findings and their texts lie in
+/// memory as they came, and a walk along them is several times faster than jumps in sorted order.
 #[derive(Debug, Clone, Copy)]
 struct Reading {
     /// Its file, reviewer and family by number.
@@ -54,14 +72,31 @@ struct Reading {
     name: u64,
     title: (u64, bool),
     evidence: Evidence,
+    category: Category,
+    severity: Severity,
+    stated: u8,
+    source: Source,
+    lines: Option<(u32, u32)>,
+    in_function: bool,
+    described: u32,
+    suggested: u32,
 }
 
 /// All findings as they were read, and the names behind the numbers.
 #[derive(Debug, Default)]
 pub(super) struct Readings {
     list: Vec<Reading>,
+    /// Which of them belongs to each finding in canonical order.
+    order: Vec<u32>,
     reviewers: Vec<String>,
     families: Vec<String>,
+}
+
+impl Readings {
+    /// Returns the readings in the order of the findings that they belong to.
+    fn in_order(&self) -> impl Iterator<Item = &Reading> {
+        self.order.iter().map(|&index| &self.list[index as usize])
+    }
 }
 
 /// All findings in canonical order, each once, and the panel that made them.
@@ -86,8 +121,8 @@ pub(super) fn normalize(input: &mut Input, policy: &Policy) -> Normalized {
         fill_in(finding);
     }
     let (mut readings, places) = read(&findings, policy);
-    sort_once(&mut findings, &mut readings.list, places);
-    tell_apart(&mut findings, &readings.list, &mut problems);
+    readings.order = sort_once(&mut findings, places);
+    tell_apart(&mut findings, &readings, &mut problems);
     let new_observations = findings
         .iter()
         .filter(|finding| finding.source == Source::Round2Observation)
@@ -137,40 +172,88 @@ fn fill_in(finding: &mut Finding) {
     }
 }
 
-/// Reads all findings, and returns for each its place as a number: the rank of its file, then its
-/// line.
-fn read(findings: &[Finding], policy: &Policy) -> (Readings, Vec<u64>) {
+/// Where a finding stands, and which one it is.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// Its file by rank and its line, unknown lines last.
+    start: u64,
+    /// Its last line.
+    end: u32,
+    index: u32,
+}
+
+impl Place {
+    fn of(location: &Location, file: u32, index: u32) -> Self {
+        let line = location.line.unwrap_or(u32::MAX);
+        Self {
+            start: u64::from(file) << 32 | u64::from(line),
+            end: location.end_line.map_or(0, |end| end.saturating_add(1)),
+            index,
+        }
+    }
+
+    fn file(self) -> u32 {
+        (self.start >> 32) as u32
+    }
+
+    fn lines(self) -> (u64, u32) {
+        (self.start, self.end)
+    }
+
+    fn in_all(self, findings: &[Finding]) -> &Finding {
+        &findings[self.index as usize]
+    }
+}
+
+/// Reads all findings, and returns the place of each.
+fn read(findings: &[Finding], policy: &Policy) -> (Readings, Vec<Place>) {
     let mut files = Numbers::for_names(findings.len());
     let mut reviewers = Numbers::for_names(64);
     let mut families = Numbers::for_names(64);
     let mut list: Vec<Reading> = Vec::with_capacity(findings.len());
     for some in findings.chunks(16) {
         fetch(some);
-        list.extend(some.iter().map(|finding| Reading {
-            file: files.number(&finding.location.file),
-            reviewer: reviewers.number(&finding.reviewer),
-            family: families.number(&finding.family),
-            name: hash_of_parts(&finding.reviewer, &finding.id),
-            title: title_hash(&finding.title),
-            evidence: Evidence::of(
-                finding,
-                finding.severity.unwrap_or(policy.defaults.severity),
-            ),
+        list.extend(some.iter().map(|finding| {
+            let severity = finding.severity.unwrap_or(policy.defaults.severity);
+            Reading {
+                file: files.number(&finding.location.file),
+                reviewer: reviewers.number(&finding.reviewer),
+                family: families.number(&finding.family),
+                name: hash_of_parts(&finding.reviewer, &finding.id),
+                title: title_hash(&finding.title),
+                evidence: Evidence::of(finding, severity),
+                category: finding.category.unwrap_or(policy.defaults.category),
+                severity,
+                stated: finding
+                    .confidence
+                    .unwrap_or(policy.defaults.confidence)
+                    .get(),
+                source: finding.source,
+                lines: finding.location.lines(),
+                in_function: finding.location.function.is_some(),
+                described: length_of(&finding.description),
+                suggested: length_of(&finding.suggestion),
+            }
         }));
     }
     let ranks = files.ranks();
-    let places = findings.iter().zip(&list).map(|(finding, reading)| {
-        let line = finding.location.line.unwrap_or(u32::MAX);
-        u64::from(ranks[reading.file as usize]) << 32 | u64::from(line)
+    let places = findings.iter().zip(&list).zip(0..);
+    let places = places.map(|((finding, reading), index)| {
+        Place::of(&finding.location, ranks[reading.file as usize], index)
     });
     let places = places.collect();
     let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
     let readings = Readings {
         list,
+        order: Vec::new(),
         reviewers: owned(reviewers.into_names()),
         families: owned(families.into_names()),
     };
     (readings, places)
+}
+
+fn length_of(text: &str) -> u32 {
+    u32::try_from(text.len()).unwrap_or(u32::MAX)
 }
 
 /// Looks at the start of every text, so that memory is asked for all of them at once and not for
@@ -196,52 +279,69 @@ fn fetch(findings: &[Finding]) {
 }
 
 /// Sorts by file and line, unknown lines last, then by everything else; what is equal in every
-/// respect is kept once.
-fn sort_once(findings: &mut Vec<Finding>, readings: &mut Vec<Reading>, places: Vec<u64>) {
-    // Numbers are compared first, so that few pairs need a look at the findings themselves.
-    let mut order: Vec<(u64, u32)> = places.into_iter().zip(0..).collect();
-    order.sort_unstable_by(|a, b| {
-        a.0.cmp(&b.0).then_with(|| {
-            let (one, other) = (&findings[a.1 as usize], &findings[b.1 as usize]);
-            let numbers = |finding: &Finding| finding.location.end_line;
-            // The order of the fields, without another look at the file.
-            let near = numbers(one).cmp(&numbers(other));
-            near.then_with(|| one.location.function.cmp(&other.location.function))
+/// respect is kept once. Returns where each came from.
+fn sort_once(findings: &mut Vec<Finding>, places: Vec<Place>) -> Vec<u32> {
+    // Places are compared first, so that few pairs need a look at the findings themselves.
+    let compare = |a: &Place, b: &Place| {
+        a.lines().cmp(&b.lines()).then_with(|| {
+            let (one, other) = (a.in_all(findings), b.in_all(findings));
+            let function = one.location.function.cmp(&other.location.function);
+            function
                 .then_with(|| one.category.cmp(&other.category))
                 .then_with(|| one.cmp(other))
         })
-    });
+    };
+    let sort = |some: &mut [Place]| some.sort_unstable_by(compare);
+    let order = sort_by_stretches(places, |place| place.file(), sort);
     let mut kept: Vec<u32> = Vec::with_capacity(order.len());
     let mut repeated = Vec::new();
-    let mut before: Option<(u64, u32)> = None;
-    for (place, index) in order {
-        let repeats = before.is_some_and(|(other, last)| {
-            other == place && findings[last as usize] == findings[index as usize]
+    let mut before: Option<Place> = None;
+    for place in order {
+        let repeats = before.is_some_and(|last| {
+            last.lines() == place.lines() && last.in_all(findings) == place.in_all(findings)
         });
         if repeats {
-            repeated.push(index);
+            repeated.push(place.index);
         } else {
-            kept.push(index);
-            before = Some((place, index));
+            kept.push(place.index);
+            before = Some(place);
         }
     }
     let left = kept.len();
     kept.append(&mut repeated);
-    rearrange(readings, kept.clone());
-    rearrange(findings, kept);
+    rearrange(findings, kept.clone(), extent);
     findings.truncate(left);
-    readings.truncate(left);
+    kept.truncate(left);
+    kept
+}
+
+/// Looks at a finding from its first field to its last.
+fn extent(finding: &Finding) -> usize {
+    finding.id.len()
+        ^ finding.location.file.len()
+        ^ finding.title.len()
+        ^ finding.description.len()
+        ^ finding.suggestion.len()
+        ^ finding.quote.len()
+        ^ finding.trigger.len()
+        ^ finding.grounding as usize
 }
 
 /// Gives different findings of one reviewer different ids, and says so.
-fn tell_apart(findings: &mut [Finding], readings: &[Reading], problems: &mut Vec<String>) {
+fn tell_apart(findings: &mut [Finding], readings: &Readings, problems: &mut Vec<String>) {
     let key = |index: u32| {
         let finding = &findings[index as usize];
         (finding.id.as_str(), finding.reviewer.as_str())
     };
-    // Hashes bring equal names together; the names themselves are compared only then.
-    let names = readings.iter().map(|reading| reading.name);
-    let mut hashes: Vec<(u64, u32)> = names.zip(0..).collect();
+    // Hashes bring equal names together; the names themselves are compared only then. Mostly there
+    // are none, which bare numbers tell soonest.
+    let names = || readings.in_order().map(|reading| reading.name);
+    let again = repeated(names().collect());
+    if again.is_empty() {
+        return;
+    }
+    let hashes = names().zip(0..).filter(|(name, _)| again.contains(name));
+    let mut hashes: Vec<(u64, u32)> = hashes.collect();
     hashes.sort_unstable();
     let mut renamed = Vec::new();
     for same in hashes
@@ -294,7 +394,7 @@ fn panel_of(
         families.insert(&one.name, &one.family);
     }
     let mut seen = vec![false; readings.reviewers.len()];
-    for (finding, reading) in findings.iter().zip(&readings.list) {
+    for (finding, reading) in findings.iter().zip(readings.in_order()) {
         // The first finding of a reviewer in the order of places tells its family.
         if std::mem::replace(&mut seen[reading.reviewer as usize], true) {
             continue;
@@ -329,7 +429,6 @@ pub(super) fn claims<'a>(
     policy: &Policy,
     record: Option<&Record>,
 ) -> Vec<Claim<'a>> {
-    let defaults = &policy.defaults;
     let index = |name: &String| {
         let found = families.binary_search(name).unwrap_or_default();
         u16::try_from(found).unwrap_or(u16::MAX)
@@ -340,17 +439,22 @@ pub(super) fn claims<'a>(
         if file.0 != reading.file {
             file = (reading.file, file.1 + 1);
         }
-        let stated = i32::from(finding.confidence.unwrap_or(defaults.confidence).get());
-        let standing = match finding.source {
+        let stated = i32::from(reading.stated);
+        let standing = match reading.source {
             Source::Round1 | Source::Tool => stated,
             Source::Round2Observation => stated + policy.rounds.late,
         };
         Claim {
             finding,
-            category: finding.category.unwrap_or(defaults.category),
-            severity: finding.severity.unwrap_or(defaults.severity),
+            category: reading.category,
+            severity: reading.severity,
             stated,
             standing,
+            source: reading.source,
+            lines: reading.lines,
+            in_function: reading.in_function,
+            described: reading.described,
+            suggested: reading.suggested,
             file: file.1,
             reviewer: reading.reviewer,
             family: indices[reading.family as usize],
@@ -359,7 +463,8 @@ pub(super) fn claims<'a>(
             signals: Signals::default(),
         }
     };
-    let mut claims: Vec<Claim<'a>> = findings.iter().zip(&readings.list).map(claim).collect();
+    let read = findings.iter().zip(readings.in_order());
+    let mut claims: Vec<Claim<'a>> = read.map(claim).collect();
     if policy.appraisal.is_some() {
         appraise::appraise(&mut claims, policy, record);
     }

@@ -314,17 +314,17 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     if draft.hearing.plea == Some(Plea::Concede) {
         if boost <= rules.reject_conceded_at {
             draft.verdict = Verdict::Rejected;
-            draft.notes.push(Note::Withdrawn);
+            draft.note(Note::Withdrawn);
             return;
         } else if boost > 0 {
-            draft.notes.push(Note::ConcededButSupported);
+            draft.note(Note::ConcededButSupported);
         } else {
             draft.dispute(Note::Conceded);
         }
     }
     if draft.verdict == Verdict::Rejected && boost > 0 {
         draft.verdict = Verdict::Disputed;
-        draft.notes.push(Note::SupportedInRound2);
+        draft.note(Note::SupportedInRound2);
     }
     let after = draft.trace.sum();
     if draft.verdict == Verdict::Accepted && after < before && after < i32::from(rules.floor) {

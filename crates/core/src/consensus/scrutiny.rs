@@ -17,7 +17,7 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
         draft.dispute(Note::FailedScrutiny);
     } else if met <= rules.lower_at && draft.severity > Severity::Low {
         draft.severity = draft.severity.lowered();
-        draft.notes.push(Note::Lowered(met));
+        draft.note(Note::Lowered(met));
     }
 }
 

@@ -199,7 +199,7 @@ impl<'a> Wording<'a> {
         {
             return true;
         }
-        let is_tool = |claim: &Claim<'_>| claim.finding.source == Source::Tool;
+        let is_tool = |claim: &Claim<'_>| claim.source == Source::Tool;
         let reach = match (is_tool(left), is_tool(right)) {
             (false, false) => return false,
             (true, true) => 0,

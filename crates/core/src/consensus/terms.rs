@@ -1,5 +1,7 @@
 //! Wording: the words and identifiers of a text, stemmed, without those that everybody uses.
 
+use std::borrow::Cow;
+
 /// Returns a title for comparison: lower case, letters and digits only, single spaces.
 pub(super) fn normalized_title(title: &str) -> String {
     let mut normal = String::with_capacity(title.len());
@@ -14,6 +16,28 @@ pub(super) fn normalized_title(title: &str) -> String {
         normal.pop();
     }
     normal
+}
+
+/// Returns a title whose words can be told apart by `words_of`. Most need no copy for that.
+pub(super) fn plain_title(title: &str) -> Cow<'_, str> {
+    if title.is_ascii() {
+        Cow::Borrowed(title)
+    } else {
+        Cow::Owned(normalized_title(title))
+    }
+}
+
+/// Returns the words of a plain title. Their letters may still differ in case.
+pub(super) fn words_of(title: &str) -> impl Iterator<Item = &[u8]> {
+    let words = title
+        .as_bytes()
+        .split(|&byte| FOLDED[usize::from(byte)] == b' ');
+    words.filter(|word| !word.is_empty())
+}
+
+/// Tells whether a word is one of those.
+pub(super) fn is_among(word: &[u8], words: &[&[u8]]) -> bool {
+    words.iter().any(|other| other.eq_ignore_ascii_case(word))
 }
 
 /// Returns the hash of a normalized title, and whether it has two words.

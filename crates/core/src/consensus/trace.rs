@@ -128,6 +128,10 @@ impl Step {
 impl Trace {
     /// Adds a line.
     pub fn push(&mut self, step: Step, amount: i32) {
+        if self.lines.is_empty() {
+            // Most have two lines, and there may be a million of them.
+            self.lines.reserve_exact(2);
+        }
         self.lines.push(TraceLine { step, amount });
     }
 

@@ -18,7 +18,7 @@ pub(super) fn apply(draft: &mut Draft<'_>, contested: Option<i32>) {
     draft.score = Some(score);
     draft.open_trace(Step::Original, draft.voices[0].speaker);
     if draft.severity == Severity::Critical && confidence < i32::from(rules.critical_below) {
-        draft.notes.push(Note::ExtraordinaryClaim);
+        draft.note(Note::ExtraordinaryClaim);
     }
     let (step, contested) = match contested {
         Some(amount) => (Step::ConflictWon, amount),
@@ -28,11 +28,11 @@ pub(super) fn apply(draft: &mut Draft<'_>, contested: Option<i32>) {
         draft.trace.push(step, rules.accepted.min(contested));
     } else if score >= rules.accept_noted {
         draft.trace.push(step, rules.noted.min(contested));
-        draft.notes.push(Note::ThinSingleSource);
+        draft.note(Note::ThinSingleSource);
     } else {
         draft.trace.push_nonzero(step, rules.noted.min(contested));
         draft.verdict = Verdict::Rejected;
-        draft.notes.push(Note::TooFewPoints);
+        draft.note(Note::TooFewPoints);
     }
 }
 
