@@ -25,14 +25,14 @@ pub(super) fn part(story: &str, command: &str) -> String {
     let is_prompt = |line: &&str| plain(line).starts_with("$ tribunal ");
     let wanted = |line: &&str| plain(line).starts_with(&format!("$ tribunal {command}"));
     let lines: Vec<&str> = story.lines().collect();
-    let start = lines.iter().position(|line| wanted(line));
+    let start = lines.iter().position(wanted);
     let start = start.unwrap_or_else(|| panic!("no `{command}` in {story}"));
     let rest = &lines[start + 1..];
-    let next = rest.iter().position(|line| is_prompt(line));
+    let next = rest.iter().position(is_prompt);
     let mut shown = rest[..next.unwrap_or(rest.len())].to_vec();
     // What is said before the next command belongs to that one; only headings of the story are cyan.
     let is_heading = |line: &&str| line.contains("\u{1b}[36m");
-    let heading = shown.iter().position(|line| is_heading(line));
+    let heading = shown.iter().position(is_heading);
     shown.truncate(heading.unwrap_or(shown.len()));
     let mut text = lines[start].to_owned() + "\n";
     for line in shown {
