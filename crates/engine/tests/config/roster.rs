@@ -45,7 +45,7 @@ fn agents_are_found_by_role_and_domain() {
 fn the_arbiter_is_the_one_named_else_the_one_described_else_the_first_in_that_role() {
     let arbiter = |more: &str| {
         let settings = World::new()
-            .project(&format!("{CAST}{more}"))
+            .project(format!("{CAST}{more}"))
             .loaded()
             .settings;
         let found = Roster::new(&settings).arbiter(&settings);

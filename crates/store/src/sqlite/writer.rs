@@ -354,8 +354,8 @@ impl Task {
 
 /// Returns what a group must be safe from: the most that one of it wants.
 fn wanted(group: &[Box<dyn Job>]) -> Durability {
-    let soon = |job: &Box<dyn Job>| job.durability() == Durability::Crash;
-    match group.iter().all(soon) {
+    let mut wanted = group.iter().map(|job| job.durability());
+    match wanted.all(|one| one == Durability::Crash) {
         true => Durability::Crash,
         false => Durability::PowerLoss,
     }
