@@ -83,6 +83,11 @@ impl Board {
         }
     }
 
+    /// Returns how many runs are under way that the board shows.
+    pub(super) fn at_work(&self) -> usize {
+        self.runs.len()
+    }
+
     /// Takes the lines away.
     pub(super) fn clear(&mut self) {
         for line in std::mem::take(&mut self.lines).into_values() {

@@ -84,7 +84,8 @@ impl LiveProgress {
 
     /// Shows the total once there is more than one run to add up.
     fn show_total(&mut self) {
-        if self.running.len() < 2 && self.spend.runs == 0 {
+        let at_work = self.running.len() + self.board.at_work();
+        if at_work < 2 && self.spend.runs == 0 {
             return;
         }
         let total = self.total.get_or_insert_with(|| {
@@ -93,8 +94,7 @@ impl LiveProgress {
             self.bars.add(ProgressBar::new_spinner().with_style(style))
         });
         total.set_message(format!(
-            "{} at work, {} ended, {}, cost: {}",
-            self.running.len(),
+            "{at_work} at work, {} ended, {}, cost: {}",
             self.spend.runs,
             words::tokens(self.spend.usage),
             words::spend(&self.spend)
@@ -109,8 +109,8 @@ impl Reporter for LiveProgress {
             Told::Shown => {
                 if let EventKind::RunFinished { usage, cost, .. } = &event.kind {
                     self.spend.count(*usage, *cost);
-                    self.show_total();
                 }
+                self.show_total();
                 return self.lines.know(event);
             }
             Told::Lines(lines) => {

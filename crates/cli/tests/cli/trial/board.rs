@@ -21,7 +21,7 @@ fn a_terminal_shows_a_line_for_each_contestant_and_judge_until_the_report() {
     cast.agent("jim", "openai", "judge", &judge);
     let args = ["trial", "How?", "--contestant", "ann,bob", "--judges", "1"];
     let terminal = Terminal::start(&cast.env, &args);
-    terminal.wait_for("judges");
+    terminal.wait_for("1 at work, 2 ended");
     let screen = terminal.screen();
     let line = |name: &str| {
         let found = screen
