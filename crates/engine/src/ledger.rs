@@ -19,8 +19,9 @@ pub(crate) enum Wait {
 
 /// Stores events and publishes them.
 ///
-/// Nobody hears of an event before it is on disk. Those that were stored without waiting for it are
-/// kept until a task beside the work, or the next ordinary write, has done the waiting.
+/// Nobody hears of an event before it is on disk, or before those of its case that were stored
+/// before it. Events that were stored without waiting for the disk are kept until a task beside the
+/// work, or the next ordinary write, has done the waiting.
 #[derive(Clone)]
 pub struct Ledger {
     store: Arc<dyn Store>,
@@ -73,7 +74,7 @@ impl Ledger {
         &self.store
     }
 
-    /// Returns all events stored from now on, in the order in which they were stored.
+    /// Returns all events stored from now on, those of a case in the order in which they were stored.
     #[must_use]
     pub fn subscribe(&self) -> mpsc::UnboundedReceiver<Event> {
         let (sender, receiver) = mpsc::unbounded_channel();
@@ -89,11 +90,12 @@ impl Ledger {
         events: Vec<EventKind>,
         wait: Wait,
     ) -> Result<Lease, StoreError> {
+        let before = self.audience().put;
         let (lease, events) = match wait {
             Wait::Disk => self.store.open_case(case, holder, events).await?,
             Wait::Process => self.store.open_case_soon(case, holder, events).await?,
         };
-        self.publish(events, wait);
+        self.publish(events, wait, before);
         Ok(lease)
     }
 
@@ -104,11 +106,12 @@ impl Ledger {
         events: Vec<EventKind>,
         wait: Wait,
     ) -> Result<(), StoreError> {
+        let before = self.audience().put;
         let events = match wait {
             Wait::Disk => self.store.append(lease, events).await?,
             Wait::Process => self.store.append_soon(lease, events).await?,
         };
-        self.publish(events, wait);
+        self.publish(events, wait, before);
         Ok(())
     }
 
@@ -126,13 +129,15 @@ impl Ledger {
         Ok(())
     }
 
-    fn publish(&self, events: Vec<Event>, wait: Wait) {
+    /// Tells of events that were stored, or keeps them until they are on disk. `before` is how many
+    /// had been put there when they were handed to the store.
+    fn publish(&self, events: Vec<Event>, wait: Wait, before: u64) {
         let mut audience = self.audience();
         match wait {
-            // An ordinary write waits for all before it.
+            // An ordinary write waits for all before it. What others put there meanwhile waits for
+            // the disk by itself: it belongs to other cases, so each case is heard in order.
             Wait::Disk => {
-                let put = audience.put;
-                audience.tell_first(put);
+                audience.tell_first(before);
                 events.into_iter().for_each(|event| audience.tell(event));
             }
             Wait::Process => {
@@ -170,6 +175,10 @@ impl Ledger {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+    use std::pin::pin;
+
+    use futures_util::FutureExt as _;
     use tribunal_core::case::CaseKind;
     use tribunal_store::Location;
 
@@ -181,20 +190,28 @@ mod tests {
         }
     }
 
+    fn opened(title: &str) -> EventKind {
+        EventKind::CaseOpened {
+            kind: CaseKind::Ask,
+            title: title.to_owned(),
+            request: serde_json::Value::Null,
+        }
+    }
+
+    /// Returns a ledger on disk, and this process as somebody who may write to it.
+    async fn ledger(directory: &Path) -> (Ledger, Holder) {
+        let location = Location::File(directory.join("ledger.db"));
+        let ledger = Ledger::new(tribunal_store::open(&location).await.unwrap());
+        (ledger, Holder::for_this_process(directory).unwrap())
+    }
+
     #[tokio::test]
     async fn nobody_hears_of_an_event_before_it_is_on_disk_and_all_hear_in_order() {
         let temp = tempfile::tempdir().unwrap();
-        let location = Location::File(temp.path().join("ledger.db"));
-        let ledger = Ledger::new(tribunal_store::open(&location).await.unwrap());
-        let holder = Holder::for_this_process(temp.path()).unwrap();
+        let (ledger, holder) = ledger(temp.path()).await;
         let mut heard = ledger.subscribe();
-        let opened = EventKind::CaseOpened {
-            kind: CaseKind::Ask,
-            title: "one".to_owned(),
-            request: serde_json::Value::Null,
-        };
         let case = CaseId::from_bits(1);
-        let opening = ledger.open_case(&case, &holder, vec![opened], Wait::Process);
+        let opening = ledger.open_case(&case, &holder, vec![opened("one")], Wait::Process);
         let lease = opening.await.unwrap();
         assert!(heard.try_recv().is_err(), "the disk was not waited for yet");
         assert_eq!(heard.recv().await.unwrap().seq, 1, "it is beside the work");
@@ -207,5 +224,36 @@ mod tests {
         assert_eq!(order, [2, 3], "an ordinary write waits for all before it");
         ledger.sync().await.unwrap();
         assert!(heard.try_recv().is_err());
+    }
+
+    #[tokio::test]
+    async fn what_came_after_an_ordinary_write_waits_for_the_disk_by_itself() {
+        let temp = tempfile::tempdir().unwrap();
+        let (ledger, holder) = ledger(temp.path()).await;
+        let mut leases = Vec::new();
+        for (bits, title) in [(1, "one"), (2, "two")] {
+            let case = CaseId::from_bits(bits);
+            let opening = ledger.open_case(&case, &holder, vec![opened(title)], Wait::Disk);
+            leases.push(opening.await.unwrap());
+        }
+        let mut heard = ledger.subscribe();
+
+        let mut lasting = pin!(ledger.append(&leases[0], vec![noted("lasting")], Wait::Disk));
+        let handed_over = lasting.as_mut().now_or_never();
+        assert!(handed_over.is_none(), "nobody has written it yet");
+        // Writes are done one after the other: now the first one is on disk, and its writer has
+        // not been told.
+        ledger.store().renew(&leases[0]).await.unwrap();
+        let soon = ledger.append(&leases[1], vec![noted("soon")], Wait::Process);
+        soon.await.unwrap();
+        // Nothing else runs until the next time we wait, and so nobody has waited for the disk.
+        lasting
+            .now_or_never()
+            .expect("its answer lies there")
+            .unwrap();
+
+        assert_eq!(heard.try_recv().unwrap().kind, noted("lasting"));
+        assert!(heard.try_recv().is_err(), "the other may not be on disk");
+        assert_eq!(heard.recv().await.unwrap().kind, noted("soon"));
     }
 }
