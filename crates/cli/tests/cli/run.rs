@@ -1,6 +1,8 @@
 //! `run` and `arbiter`.
 
+mod arbiter;
 mod arbitrated;
+mod delivery;
 mod limits;
 mod plans;
 mod replayed;
@@ -239,48 +241,6 @@ fn one_task_a_time_limit_and_a_task_by_name() {
     env.assert_healthy();
 }
 
-/// Returns a project whose only task ends in a dispute, and the line that rules for the coder.
-fn disputed() -> (TestEnv, [String; 7]) {
-    let env = project("run: {max_iterations: 2, max_rejections: 1, coordinate_at: []}\n");
-    add(&env, &["never passes"]);
-    env.run(["run"]).assert_code(0);
-    let disputes = env.run(["dispute", "list", "--json"]).json();
-    let id = disputes["disputes"][0]["id"].as_str().unwrap();
-    let line = [
-        "dispute",
-        "resolve",
-        id,
-        "--decision",
-        "coder",
-        "--notes",
-        "good enough",
-    ];
-    let line = line.map(str::to_owned);
-    (env, line)
-}
-
-#[test]
-fn a_ruling_killed_between_commit_and_push_gives_one_commit_and_one_push() {
-    for point in [
-        "run.integrate.before",
-        "run.integrate.after",
-        "run.push.before",
-    ] {
-        let (env, line) = disputed();
-        let line = line.each_ref().map(String::as_str);
-        env.crash_at(&line, point, 1);
-        // The next command about disputes does what is left.
-        env.run(["dispute", "list"]).assert_code(0);
-        assert_eq!(markers(&env), "[x] never passes", "{point}");
-        let log = ["log", "--format=%s", "tribunal/work"];
-        let here = git(&env.project(), &log);
-        assert_eq!(here, "never passes\nbegin", "{point}");
-        assert_eq!(git(&env.root().join("remote.git"), &log), here, "{point}");
-        env.run(line).assert_code(6);
-        env.assert_healthy();
-    }
-}
-
 #[test]
 fn a_dispute_stops_the_loop_where_that_is_asked_for() {
     let settings = "run: {max_iterations: 2, max_rejections: 1, coordinate_at: []}\n";
@@ -296,23 +256,6 @@ fn a_dispute_stops_the_loop_where_that_is_asked_for() {
         let why = ran["why"].as_str().unwrap();
         assert_eq!(why.contains("is disputed"), on_major == "halt", "{why}");
     }
-}
-
-#[test]
-fn tasks_that_run_side_by_side_end_in_one_line_of_commits() {
-    let env = project("");
-    for index in 0..4 {
-        add(&env, &[&format!("task {index}")]);
-    }
-    let ran = env.run(["run", "--parallel", "4"]).assert_code(0);
-    // While several are worked on, lines say which one they are about.
-    let named = |line: &str| line.starts_with("task ") && line.contains(": [ ]→[-] started");
-    assert!(ran.stderr.lines().any(named), "{}", ran.stderr);
-    let log = git(&env.project(), &["log", "--format=%s", "tribunal/work"]);
-    let mut lines: Vec<&str> = log.lines().collect();
-    lines.sort_unstable();
-    assert_eq!(lines, ["begin", "task 0", "task 1", "task 2", "task 3"]);
-    env.assert_healthy();
 }
 
 #[test]
@@ -355,197 +298,6 @@ fn connect_only(env: &TestEnv, agents: &str) {
     let (_, settings) = text.split_once("retry:").unwrap();
     let text = format!("agents:\n{agents}retry:{settings}");
     std::fs::write(&config, text).unwrap();
-}
-
-/// Returns what the arbiter decided about a task: the word, the source and the attempt.
-fn decisions(env: &TestEnv, task: &str) -> Vec<String> {
-    let events = env.run(["show", task, "--format", "jsonl"]).assert_code(0);
-    let events = events.stdout.lines().map(|line| {
-        let event: Value = serde_json::from_str(line).unwrap();
-        event
-    });
-    let decided = events.filter(|event| event["type"] == "arbiter_decided");
-    let said = decided.map(|event| {
-        let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
-        let because = match text("because") {
-            because if because.is_empty() => String::new(),
-            because => format!(": {because}"),
-        };
-        format!("{} by {}{because}", text("decision"), text("source"))
-    });
-    said.collect()
-}
-
-#[test]
-fn an_arbiter_that_misbehaves_is_replaced_by_the_visible_fallback() {
-    let whole = r#"{"nonce": "{{line:Nonce: }}", "decision": "WORD", "reason": "r", "summary": "s", "end": "{{line:Nonce: }}"}"#;
-    let answer = |word: &str| whole.replace("WORD", word);
-    let unusable = "COMPLETE by fallback: the arbiter gave no usable answer: ";
-    let (mut replies, mut wanted) = (Vec::new(), Vec::new());
-    for (name, reply, expected) in [
-        (
-            "plain answer",
-            answer("COMPLETE"),
-            "COMPLETE by model".to_owned(),
-        ),
-        (
-            "prose around",
-            format!("Well.\n```json\n{}\n```\nBye.", answer("COMPLETE")),
-            "COMPLETE by model".to_owned(),
-        ),
-        (
-            "unknown mode",
-            answer("SELECT_MODE"),
-            format!(
-                "{unusable}\"SELECT_MODE\" is no decision; known are CONTINUE, COMPLETE, RETRY"
-            ),
-        ),
-        (
-            "not whole",
-            answer("INCOMPLETE"),
-            format!("{unusable}\"INCOMPLETE\" is no decision; known are CONTINUE, COMPLETE, RETRY"),
-        ),
-        (
-            "two objects",
-            format!("{} {}", answer("COMPLETE"), answer("RETRY")),
-            format!("{unusable}two answers with the nonce contradict each other"),
-        ),
-        (
-            "no nonce",
-            "COMPLETE".to_owned(),
-            format!("{unusable}the answer does not carry the nonce of the question"),
-        ),
-    ] {
-        replies.push(serde_json::json!({ "when": name, "text": reply }));
-        wanted.push((name, expected));
-    }
-    let env = project("run: {max_iterations: 3}\n");
-    let script = serde_json::json!({ "replies": replies }).to_string();
-    let script = env.write("../arbiter.json", script);
-    let script = script.display();
-    connect(
-        &env,
-        &format!("  - {{name: judy, provider: scripted, role: arbiter, script: {script}}}\n"),
-    );
-    let tasks: Vec<String> = wanted.iter().map(|(name, _)| add(&env, &[name])).collect();
-    env.run(["run", "--parallel", "2"]).assert_code(0);
-    for (task, (name, expected)) in tasks.iter().zip(&wanted) {
-        assert_eq!(decisions(&env, task).last(), Some(expected), "{name}");
-    }
-    assert_eq!(markers(&env).matches("[x]").count(), wanted.len());
-    env.assert_healthy();
-}
-
-#[test]
-fn an_arbiter_that_does_not_answer_is_replaced_by_the_visible_fallback() {
-    for (name, agent, expected) in [
-        (
-            "dead",
-            "{name: judy, command: [sh, -c, 'exit 1'], role: arbiter}",
-            "COMPLETE by fallback: the arbiter did not answer",
-        ),
-        (
-            "slow",
-            "{name: judy, command: [sleep, '60'], role: arbiter, limits: {wall: 1s}}",
-            "COMPLETE by fallback: the arbiter did not answer",
-        ),
-        (
-            "empty",
-            "{name: judy, command: ['true'], role: arbiter}",
-            "COMPLETE by fallback: the arbiter did not answer",
-        ),
-    ] {
-        let env = project("");
-        connect(&env, &format!("  - {agent}\n"));
-        let task = add(&env, &["easy"]);
-        env.run(["run"]).assert_code(0);
-        let decided = decisions(&env, &task);
-        let last = decided.last().unwrap();
-        assert!(last.starts_with(expected), "{name}: {last}");
-        assert_eq!(markers(&env), "[x] easy", "{name}");
-        env.assert_no_survivor(name);
-    }
-}
-
-#[test]
-fn the_same_question_is_put_to_the_model_once() {
-    let env = project("");
-    let script = r#"{"replies": [{"json": {"nonce": "{{line:Nonce: }}", "decision": "COMPLETE",
-        "reason": "r", "summary": "s", "end": "{{line:Nonce: }}"}}]}"#;
-    let script = env.write("../arbiter.json", script);
-    let script = script.display();
-    connect(
-        &env,
-        &format!("  - {{name: judy, provider: scripted, role: arbiter, script: {script}}}\n"),
-    );
-    let first = add(&env, &["same"]);
-    env.run(["run"]).assert_code(0);
-    // The same work on the same task is the same question.
-    let second = add(&env, &["same"]);
-    env.run(["run", "--set", "run.branch=other"]).assert_code(0);
-    assert_eq!(decisions(&env, &first).last().unwrap(), "COMPLETE by model");
-    assert_eq!(
-        decisions(&env, &second).last().unwrap(),
-        "COMPLETE by cache"
-    );
-    let stats = env.run(["arbiter", "stats"]).assert_code(0);
-    assert_snapshot!(stats.stdout + &stats.stderr, @"
-     SOURCE    DECISIONS 
-     rule      2         
-     cache     1         
-     model     1         
-     fallback  0         
-    The cache answered 50 % of what went past the rules.
-    ");
-    env.assert_healthy();
-}
-
-#[test]
-fn what_the_arbiter_would_decide_can_be_asked() {
-    let env =
-        project("arbiter:\n  rules:\n    - {on: select_agent, when: no_history, then: ann}\n");
-    let task = add(&env, &["easy"]);
-    let told = env.run(["arbiter", "explain", &task]).assert_code(0);
-    assert_snapshot!(told.stdout, @"select_agent: SELECT_MODE ann (rule 1, nothing was done yet: ann): nothing was done yet");
-    let json = env
-        .run(["arbiter", "explain", &task, "--json"])
-        .assert_code(0);
-    let file = env.write("question.json", &json.stdout);
-    let file = file.to_str().unwrap();
-    let again = env
-        .run(["arbiter", "explain", "--input", file])
-        .assert_code(0);
-    assert_eq!(again.stdout, told.stdout);
-    env.write("bad.json", "{\"question\": \"who\"}");
-    let bad = env
-        .run(["arbiter", "explain", "--input", "bad.json"])
-        .assert_code(2);
-    assert_snapshot!(bad.stderr, @"
-    Error: Bad.json is no question
-      because: unknown variant `who`, expected `select_agent` or `evaluate_progress`
-    Hint: `tribunal arbiter explain TASK --json` prints one
-    ");
-}
-
-#[test]
-fn a_rejected_push_is_tried_again_and_told() {
-    let env = project("git: {push_attempts: 2}\n");
-    let hook = env.root().join("remote.git/hooks/pre-receive");
-    std::fs::write(&hook, "#!/bin/sh\necho x >> $PWD/refused\nexit 1\n").unwrap();
-    let chmod = Command::new("chmod").arg("+x").arg(&hook).status().unwrap();
-    assert!(chmod.success());
-    add(&env, &["easy"]);
-    let ran = env.run(["run"]).assert_code(0);
-    assert_eq!(markers(&env), "[x] easy");
-    assert!(
-        ran.stderr
-            .contains("could not be pushed to origin in 2 attempts"),
-        "{}",
-        ran.stderr
-    );
-    let refused = std::fs::read_to_string(env.root().join("remote.git/refused")).unwrap();
-    assert_eq!(refused.lines().count(), 2);
-    env.assert_healthy();
 }
 
 #[test]

@@ -142,8 +142,12 @@ impl Delivery<'_> {
                 why: Pause::Turn, ..
             }) => {
                 let why = problem.into_inner().unwrap_or_default();
+                let tried = match attempts {
+                    1 => "1 attempt".to_owned(),
+                    n => format!("{n} attempts"),
+                };
                 let text = format!(
-                    "{branch} could not be pushed to {} in {attempts} attempts: {why}",
+                    "{branch} could not be pushed to {} in {tried}: {why}",
                     remote.name
                 );
                 let text = self.engine.redactor.redact(&text);
