@@ -15,7 +15,7 @@ use crate::args::Global;
 use crate::ask::Terminal;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::report::{JsonLines, Lines, LiveProgress, Reporter, Silent, stderr_width, wrapped};
+use crate::report::{JsonLines, Lines, LiveProgress, Reporter, Silent, fit, stderr_width, wrapped};
 
 /// How a result is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -253,6 +253,22 @@ impl Invocation {
             None => table.set_content_arrangement(ContentArrangement::Disabled),
         };
         table.set_header(header);
+        table
+    }
+
+    /// Returns a table of which no row is broken: it stays within the width of the screen, or 80
+    /// columns where there is none, by cutting what stands in the `yielding` columns.
+    pub(crate) fn fitted_table<const N: usize>(
+        &self,
+        header: &[&str; N],
+        mut rows: Vec<[String; N]>,
+        yielding: &[usize],
+    ) -> Table {
+        let screen = terminal_size::terminal_size_of(std::io::stdout());
+        let width = screen.map_or(80, |(width, _)| usize::from(width.0));
+        fit(header, &mut rows, yielding, width);
+        let mut table = self.table(header);
+        table.add_rows(rows);
         table
     }
 }

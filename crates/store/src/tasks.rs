@@ -33,7 +33,7 @@ pub struct TaskRecord {
     /// The task.
     pub task: Task,
     /// The process that works on it now, as `host:pid`.
-    pub worker: Option<String>,
+    pub holder: Option<String>,
     /// The agents that it waits for now.
     pub agents: Vec<String>,
     /// What it has cost, its reviews and their disputes included.

@@ -11,12 +11,12 @@ use tribunal_engine::Engine;
 use tribunal_engine::arbiter::Arbiter;
 use tribunal_engine::case::CaseError;
 use tribunal_engine::config::{Settings, Span, Usd};
-use tribunal_engine::run::{RunReport, RunWish, check_cast};
+use tribunal_engine::run::{LeftTask, RunReport, RunWish, check_cast};
 use tribunal_store::CaseRecord;
 
 use super::arbiter::explained_text;
 use super::ending;
-use super::task::{summary, words};
+use super::task::{one_line, summary, words};
 use crate::args::parse_cost;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -156,20 +156,21 @@ async fn finish(
             }),
         }))?,
         Format::Text => {
-            let mut table = invocation.table(&["", "TASK", "REJECTED", "COST", "TITLE"]);
-            for left in &done.left {
+            let row = |left: &LeftTask| {
                 let record = tasks.iter().find(|record| record.task.id == left.task);
-                table.add_row([
+                let rejections = record.map_or(0, |record| record.task.rejections);
+                [
                     format!("[{}]", left.state.marker()),
                     left.task.to_string(),
-                    record
-                        .map_or(0, |record| record.task.rejections)
-                        .to_string(),
+                    rejections.to_string(),
                     record.map_or_else(String::new, |record| report::spend(&record.spend)),
-                    for_terminal(&left.title).into_owned(),
-                ]);
-            }
+                    one_line(&left.title),
+                ]
+            };
             if !done.left.is_empty() {
+                let header = ["", "TASK", "REJECTED", "COST", "TITLE"];
+                let rows = done.left.iter().map(row).collect();
+                let table = invocation.fitted_table(&header, rows, &[4]);
                 invocation.print(&format!("{table}\n"))?;
             }
             for left in &done.left {

@@ -7,9 +7,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tribunal_core::event::{EventKind, TrialEvent};
 use tribunal_core::ids::{AgentName, RunId};
 use tribunal_core::money::Spend;
-use tribunal_core::text::{for_terminal, truncate_chars};
+use tribunal_core::text::for_terminal;
 
-use super::words;
+use super::{columns, words};
 
 /// Columns of a name, so that the lines stand below each other.
 const NAME: usize = 24;
@@ -215,10 +215,5 @@ fn whose(step: &str) -> Option<String> {
 
 /// Returns `text` in exactly so many columns.
 fn fitted(text: &str, columns: usize) -> String {
-    let text = for_terminal(text);
-    let short = match text.chars().count() > columns {
-        true => format!("{}…", truncate_chars(&text, columns - 1)),
-        false => text.into_owned(),
-    };
-    format!("{short:<columns$}")
+    columns::fitted(&for_terminal(text), columns)
 }

@@ -1,6 +1,7 @@
 //! Reporters: readers of the event stream that speak to people or to programs.
 
 mod board;
+mod columns;
 mod disputes;
 pub(crate) mod explain;
 mod html;
@@ -13,6 +14,7 @@ pub(crate) mod verdict;
 mod words;
 mod wrap;
 
+pub(crate) use columns::fit;
 pub(crate) use human::{Lines, stamp};
 pub(crate) use jsonl::JsonLines;
 pub(crate) use progress::{LiveProgress, without_progress};

@@ -1,6 +1,7 @@
 //! `task` and `section`.
 
 use insta::assert_snapshot;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::common::TestEnv;
 
@@ -104,6 +105,42 @@ fn what_is_not_possible_is_refused_with_the_reason() {
 }
 
 #[test]
+fn the_board_stays_within_the_screen_whatever_tasks_are_called() {
+    let env = TestEnv::new();
+    let titles = [
+        "a title that goes on and on and on and on and on and on and on and on and on",
+        "短いが幅の広い題名はここで切れて省略記号がその後に続くはずである",
+        "short",
+    ];
+    for title in titles {
+        add(&env, &[title, "--section", "Everything about payments"]);
+    }
+    let board = env.run(["task", "list"]).assert_code(0);
+    assert_snapshot!(env.tidy(&board.stdout), @"
+         TASK          SECTION            HOLDER  REJECTED  COST  TITLE            
+    [ ]  [CASE]  Everything about…  -       -         -     a title that go… 
+    [ ]  [CASE]  Everything about…  -       -         -     短いが幅の広い…  
+    [ ]  [CASE]  Everything about…  -       -         -     short
+    ");
+    for line in board.stdout.lines() {
+        assert!(line.width() <= 80, "{line}");
+    }
+    let whole = env.run(["task", "list", "--json"]).assert_code(0).json();
+    let whole = whole["tasks"].as_array().unwrap().iter();
+    let whole: Vec<_> = whole.map(|task| task["title"].as_str().unwrap()).collect();
+    assert_eq!(whole, titles);
+}
+
+#[test]
+fn without_tasks_nothing_is_exported() {
+    let env = TestEnv::new();
+    env.write("TASKS.md", "# Plan\n");
+    let ran = env.run(["task", "export", "TASKS.md"]).assert_code(0);
+    assert_snapshot!(ran.stdout + &ran.stderr, @"There are no tasks, so nothing was exported.");
+    assert_eq!(env.run(["task", "export"]).assert_code(0).stdout, "");
+}
+
+#[test]
 fn the_board_is_in_order_of_sections_priorities_and_places() {
     let env = TestEnv::new();
     add(&env, &["one", "--section", "Auth"]);
@@ -120,7 +157,7 @@ fn the_board_is_in_order_of_sections_priorities_and_places() {
         .assert_code(0);
     let board = env.run(["task", "list"]).assert_code(0);
     assert_snapshot!(env.tidy(&board.stdout), @"
-         TASK          SECTION  WORKER  REJECTED  COST  TITLE     
+         TASK          SECTION  HOLDER  REJECTED  COST  TITLE     
     [ ]  [CASE]  Setup    -       -         -     four      
     [ ]  [CASE]  Login    -       -         -     three     
     [ ]  [CASE]  Login    -       -         -     one       
@@ -235,7 +272,7 @@ fn a_marker_changed_in_the_file_moves_its_task() {
     env.run(["task", "import", "TASKS.md"]).assert_code(0);
     let board = env.run(["task", "list"]).assert_code(0);
     assert_snapshot!(env.tidy(&board.stdout), @"
-         TASK          SECTION  WORKER  REJECTED  COST  TITLE         
+         TASK          SECTION  HOLDER  REJECTED  COST  TITLE         
     [ ]  [CASE]  Auth     -       -         -     Fix the login 
     [ ]  [CASE]  Auth     -       -         -     Add OAuth     
     [x]  [CASE]  Shop     -       -         -     Cart 🛒

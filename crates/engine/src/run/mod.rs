@@ -516,7 +516,7 @@ fn queue_of(tasks: &[TaskRecord], passed_over: &BTreeSet<CaseId>) -> Queue {
         .iter()
         .map(|record| Listed {
             task: &record.task,
-            taken: record.worker.is_some(),
+            taken: record.holder.is_some(),
         })
         .collect();
     let mut found = queue(&listed);

@@ -263,7 +263,7 @@ async fn all(conn: &mut SqliteConnection, site: &Site) -> Result<Vec<TaskRecord>
 /// Adds what a task has cost, its reviews and disputes included, and who is at work on it.
 async fn count(conn: &mut SqliteConnection, record: &mut TaskRecord) -> Result<(), StoreError> {
     record.spend = runs::family_spend(conn, &record.task.id).await?;
-    if record.worker.is_some() {
+    if record.holder.is_some() {
         record.agents = runs::at_work(conn, &record.task.id).await?;
     }
     Ok(())
@@ -310,7 +310,7 @@ fn record(row: &SqliteRow, site: &Site) -> Result<TaskRecord, StoreError> {
     let (state, body): (String, String) = (row.try_get("state")?, row.try_get("body")?);
     let ttl = u64::try_from(site.options.lease_ttl.as_millis()).unwrap_or(u64::MAX);
     let tenure = Tenure::from_row(row)?;
-    let worker = tenure
+    let holder = tenure
         .is_alive(clock(), ttl, site.directory())
         .then(|| tenure.holder_name())
         .flatten();
@@ -323,7 +323,7 @@ fn record(row: &SqliteRow, site: &Site) -> Result<TaskRecord, StoreError> {
             commit: row.try_get("commit_id")?,
             id,
         },
-        worker,
+        holder,
         agents: Vec::new(),
         spend: Spend::default(),
         added_at: Timestamp(row.try_get("added_at_ms")?),

@@ -248,8 +248,8 @@ async fn check_free(engine: &Engine, record: &TaskRecord) -> Result<(), CliError
             None => told.hint(format!("See `tribunal dispute show {id}`")),
         });
     }
-    if let Some(worker) = &record.worker {
-        let text = format!("task {} is being worked on by {worker}", task.id);
+    if let Some(holder) = &record.holder {
+        let text = format!("task {} is being worked on by {holder}", task.id);
         return Err(CliError::new(Exit::Busy, text).hint("Try again when it is done"));
     }
     match task.state {

@@ -87,8 +87,12 @@ pub(super) async fn export(invocation: &Invocation, args: Export) -> Result<Exit
         true => Ids::Written,
         false => Ids::AsTheyAre,
     };
+    let tasks = engine.tasks().await?;
+    if tasks.is_empty() {
+        invocation.say("There are no tasks, so nothing was exported.");
+        return Ok(Exit::Pass);
+    }
     let Some(file) = &args.file else {
-        let tasks = engine.tasks().await?;
         let mut lists = tasks
             .iter()
             .filter_map(|record| record.task.brief.list.as_ref());

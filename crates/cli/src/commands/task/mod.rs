@@ -5,7 +5,7 @@ mod lists;
 mod show;
 mod state;
 
-pub(crate) use show::{summary, words};
+pub(crate) use show::{one_line, summary, words};
 use tribunal_engine::task::TaskError;
 
 use crate::error::CliError;

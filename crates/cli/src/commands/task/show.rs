@@ -74,7 +74,7 @@ pub(super) async fn next(invocation: &Invocation, args: Next) -> Result<Exit, Cl
         .iter()
         .map(|record| Listed {
             task: &record.task,
-            taken: record.worker.is_some(),
+            taken: record.holder.is_some(),
         })
         .collect();
     let queue = queue(&listed);
@@ -89,7 +89,7 @@ pub(super) async fn next(invocation: &Invocation, args: Next) -> Result<Exit, Cl
     }
     let title = |id: &CaseId| {
         let found = tasks.iter().find(|record| record.task.id == *id);
-        found.map_or_else(String::new, |record| shown(&record.task.brief.title, 60))
+        found.map_or_else(String::new, |record| one_line(&record.task.brief.title))
     };
     let said = match queue.next() {
         Some((id, turn)) => format!("{turn} {id}: {}\n", title(id)),
@@ -122,16 +122,14 @@ pub(super) async fn list(invocation: &Invocation, args: List) -> Result<Exit, Cl
         invocation.say("There are no tasks. Add one with `tribunal task add TITLE`.");
         return Ok(Exit::Pass);
     }
-    let mut table =
-        invocation.table(&["", "TASK", "SECTION", "WORKER", "REJECTED", "COST", "TITLE"]);
-    for record in &tasks {
+    let row = |record: &TaskRecord| {
         let task = &record.task;
         let dash = || "-".to_owned();
         let section = task.brief.section.as_deref();
-        table.add_row([
+        [
             format!("[{}]", task.state.marker()),
             task.id.to_string(),
-            section.map_or_else(dash, |name| shown(name, 24)),
+            section.map_or_else(dash, one_line),
             at_work(record).unwrap_or_else(dash),
             match task.rejections {
                 0 => dash(),
@@ -141,9 +139,12 @@ pub(super) async fn list(invocation: &Invocation, args: List) -> Result<Exit, Cl
                 0 => dash(),
                 _ => report::spend(&record.spend),
             },
-            shown(&task.brief.title, 60),
-        ]);
-    }
+            one_line(&task.brief.title),
+        ]
+    };
+    let header = ["", "TASK", "SECTION", "HOLDER", "REJECTED", "COST", "TITLE"];
+    let rows = tasks.iter().map(row).collect();
+    let table = invocation.fitted_table(&header, rows, &[2, 3, 6]);
     invocation.print(&format!("{table}\n"))?;
     invocation.say(&summary(tasks.iter().map(|record| record.task.state)));
     Ok(Exit::Pass)
@@ -152,8 +153,8 @@ pub(super) async fn list(invocation: &Invocation, args: List) -> Result<Exit, Cl
 /// Returns who works on a task: the agents that are asked, else the process that holds it.
 fn at_work(record: &TaskRecord) -> Option<String> {
     match record.agents.is_empty() {
-        true => record.worker.clone(),
-        false => Some(shown(&record.agents.join(", "), 24)),
+        true => record.holder.clone(),
+        false => Some(one_line(&record.agents.join(", "))),
     }
 }
 
@@ -179,8 +180,9 @@ pub(crate) fn words(state: TaskState) -> String {
     state.as_str().replace('_', " ")
 }
 
-fn shown(text: &str, most: usize) -> String {
-    for_terminal(&truncate_chars(text, most)).into_owned()
+/// Returns text for a cell of a table.
+pub(crate) fn one_line(text: &str) -> String {
+    for_terminal(&text.replace(['\n', '\t'], " ")).into_owned()
 }
 
 /// Prints one task.
@@ -220,8 +222,8 @@ pub(super) async fn show(invocation: &Invocation, args: Show) -> Result<Exit, Cl
     }
     line("Rejections", &task.rejections.to_string());
     line("Cost", &report::spend(&record.spend));
-    if let Some(worker) = &record.worker {
-        line("Worker", worker);
+    if let Some(holder) = &record.holder {
+        line("Holder", holder);
         if !record.agents.is_empty() {
             line("At work", &record.agents.join(", "));
         }
@@ -335,7 +337,7 @@ pub(super) fn task_json(task: &Task) -> Value {
 fn record_json(record: &TaskRecord) -> Value {
     let mut json = task_json(&record.task);
     if let Some(object) = json.as_object_mut() {
-        object.insert("worker".to_owned(), json!(record.worker));
+        object.insert("holder".to_owned(), json!(record.holder));
         object.insert("agents".to_owned(), json!(record.agents));
         object.insert("spend".to_owned(), json!(record.spend));
         object.insert("added_at".to_owned(), json!(record.added_at));
