@@ -32,7 +32,13 @@ impl Engine {
     ) -> Result<(), CaseError> {
         let task = CaseId::new(task).map_err(|error| CaseError::Request(error.to_string()))?;
         // The task's story names the event, in the same write as the move.
-        let told = format!("event {} of dispute {}", cause.seq, cause.dispute.id);
+        let does = match change {
+            TaskChange::Disputed => "holds the task up",
+            TaskChange::Completed => "lets the work stand",
+            TaskChange::BackToCoder { .. } => "sends the work back to the coder",
+        };
+        let (dispute, seq) = (&cause.dispute.id, cause.seq);
+        let told = format!("dispute {dispute} {does} (its event {seq})");
         let probe = || async {
             let events = all_events(self.ledger.store().as_ref(), &task).await?;
             let is_told =

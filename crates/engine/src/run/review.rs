@@ -233,8 +233,8 @@ impl Visit<'_> {
             }
         };
         self.push(&approved.branch, &commit).await?;
-        let note = Some(format!("on {} as {commit}", approved.branch));
-        let task = self.step(task, progress, Move::Approve, note).await?;
+        let note = format!("on {} as {}", approved.branch, truncate_chars(&commit, 12));
+        let task = self.step(task, progress, Move::Approve, Some(note)).await?;
         Ok(Stage::Moved(Box::new(task)))
     }
 }
