@@ -1,8 +1,8 @@
 //! Disputes: what each event does in each state, what follows from it, and the page for people.
 
 use tribunal_core::dispute::{
-    Answer, Decision, Dispute, Effect, Gravity, Grounds, Hearing, JudgeNamed, Opening, Origin,
-    Party, Position, Recourse, Referral, Ruler, Subject, TaskChange,
+    Answer, Chooser, Decision, Dispute, Effect, Gravity, Grounds, Hearing, JudgeNamed, Opening,
+    Origin, Party, Position, Recourse, Referral, Ruler, Subject, TaskChange,
 };
 use tribunal_core::event::DisputeEvent;
 use tribunal_core::finding::{Category, Location};
@@ -102,7 +102,10 @@ fn ruled(decision: Decision, ruler: Ruler, overrules: bool) -> DisputeEvent {
 }
 
 fn chosen(recourse: Recourse) -> DisputeEvent {
-    DisputeEvent::RecourseChosen { recourse }
+    DisputeEvent::RecourseChosen {
+        recourse,
+        by: Chooser::Human,
+    }
 }
 
 /// Returns the dispute after all `events`, or the first refusal.

@@ -10,8 +10,8 @@ use common::*;
 use serde_json::json;
 use tribunal_core::case::{CaseKind, Outcome, Pause};
 use tribunal_core::dispute::{
-    Answer, Decision, Dispute, Gravity, Grounds, Hearing, JudgeNamed, Opening, Origin, Party,
-    Position, Recourse, Ruler, Status, Subject,
+    Answer, Chooser, Decision, Dispute, Gravity, Grounds, Hearing, JudgeNamed, Opening, Origin,
+    Party, Position, Recourse, Ruler, Status, Subject,
 };
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::ids::{CaseId, DisputeId};
@@ -74,7 +74,10 @@ async fn begin(store: &Arc<dyn Store>, holder: &Holder, bits: u64, opening: Open
 }
 
 fn chosen(recourse: Recourse) -> DisputeEvent {
-    DisputeEvent::RecourseChosen { recourse }
+    DisputeEvent::RecourseChosen {
+        recourse,
+        by: Chooser::Human,
+    }
 }
 
 fn heard(answer: Answer) -> DisputeEvent {

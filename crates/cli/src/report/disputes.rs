@@ -1,6 +1,6 @@
 //! The events of a dispute in words.
 
-use tribunal_core::dispute::{Gravity, Hearing, Ruler};
+use tribunal_core::dispute::{Chooser, Gravity, Hearing, Ruler};
 use tribunal_core::event::DisputeEvent;
 
 /// Returns the sentence for an event of a dispute.
@@ -19,7 +19,11 @@ pub(super) fn sentence(event: &DisputeEvent) -> String {
                 position.shown_author()
             )
         }
-        DisputeEvent::RecourseChosen { recourse } => format!("recourse chosen: {recourse}"),
+        DisputeEvent::RecourseChosen { recourse, by } => match by {
+            Chooser::Human => format!("recourse chosen: {recourse}"),
+            Chooser::Config => format!("recourse chosen by the config: {recourse}"),
+            Chooser::Nobody => format!("no judge is configured, recourse: {recourse}"),
+        },
         DisputeEvent::JudgeHeard { hearing } => heard(hearing),
         DisputeEvent::DisputeEscalated { question } => {
             format!("escalated, a human must rule: {question}")

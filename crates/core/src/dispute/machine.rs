@@ -3,8 +3,8 @@
 use thiserror::Error;
 
 use super::{
-    Decision, Dispute, DisputeState, Gravity, Opening, Origin, Party, Position, Recourse, Referral,
-    Ruler, Ruling,
+    Chooser, Decision, Dispute, DisputeState, Gravity, Opening, Origin, Party, Position, Recourse,
+    Referral, Ruler, Ruling,
 };
 use crate::event::DisputeEvent;
 use crate::ids::DisputeId;
@@ -241,9 +241,9 @@ impl Dispute {
                 }
                 Ok((self, vec![Effect::RenderFile]))
             }
-            DisputeEvent::RecourseChosen { recourse } => {
+            DisputeEvent::RecourseChosen { recourse, by } => {
                 self.check_undecided()?;
-                self.choose(*recourse)?;
+                self.choose(*recourse, *by)?;
                 Ok((self, vec![Effect::RenderFile]))
             }
             DisputeEvent::JudgeHeard { hearing } => {
@@ -308,7 +308,7 @@ impl Dispute {
             .find(|side| self.position(*side).is_none())
     }
 
-    fn choose(&mut self, recourse: Recourse) -> Result<(), Refusal> {
+    fn choose(&mut self, recourse: Recourse, by: Chooser) -> Result<(), Refusal> {
         match recourse {
             Recourse::Judge => {
                 if let Some(from) = self.missing() {
@@ -318,7 +318,7 @@ impl Dispute {
                 self.state = DisputeState::BeforeJudge;
             }
             Recourse::Human => {
-                let question = "a person chose to decide".to_owned();
+                let question = by.why_human().to_owned();
                 self.state = DisputeState::AwaitingHuman { question };
             }
             // The ruling follows at once.

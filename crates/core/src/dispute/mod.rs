@@ -23,7 +23,7 @@ pub use alert::Alerts;
 pub use machine::{Effect, Refusal, TaskChange};
 pub use party::{Evidence, EvidenceCheck, EvidenceKind, Objection, Party, Position};
 pub use precedent::Precedent;
-pub use ruling::{Answer, Decision, Hearing, JudgeNamed, Recourse, Ruler, Ruling};
+pub use ruling::{Answer, Chooser, Decision, Hearing, JudgeNamed, Recourse, Ruler, Ruling};
 pub use words::{Gravity, Grounds, Origin, Status};
 
 /// What a dispute is about.

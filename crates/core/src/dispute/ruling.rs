@@ -41,6 +41,33 @@ impl fmt::Display for Recourse {
     }
 }
 
+/// Who chose a recourse.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Chooser {
+    /// A person.
+    #[default]
+    Human,
+    /// `review.on_dispute.default`.
+    Config,
+    /// Nobody: a judge was wanted and none is configured, so that a person remains.
+    Nobody,
+}
+
+impl Chooser {
+    /// Returns why a person is asked to rule when this one chose it.
+    #[must_use]
+    pub fn why_human(self) -> &'static str {
+        match self {
+            Self::Human => "a person chose to decide",
+            Self::Config => "the config leaves it to a person",
+            Self::Nobody => "no judge is configured",
+        }
+    }
+}
+
 /// What settles the matter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "decision", rename_all = "snake_case")]

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::dispute::{Decision, Hearing, Opening, Party, Position, Recourse, Referral, Ruler};
+use crate::dispute::{
+    Chooser, Decision, Hearing, Opening, Party, Position, Recourse, Referral, Ruler,
+};
 use crate::ids::DisputeId;
 
 /// What happened in a dispute, in the past tense.
@@ -28,6 +30,9 @@ pub enum DisputeEvent {
     RecourseChosen {
         /// How.
         recourse: Recourse,
+        /// By whom.
+        #[serde(default)]
+        by: Chooser,
     },
     /// A judge answered, or was asked twice without an answer that counts.
     JudgeHeard {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use tribunal_core::dispute::{
-    Answer, Decision, Gravity, Grounds, Hearing, JudgeNamed, Opening, Origin, Party, Position,
-    Recourse, Referral, Ruler, Subject,
+    Answer, Chooser, Decision, Gravity, Grounds, Hearing, JudgeNamed, Opening, Origin, Party,
+    Position, Recourse, Referral, Ruler, Subject,
 };
 use tribunal_core::event::DisputeEvent;
 use tribunal_core::ids::DisputeId;
@@ -30,8 +30,9 @@ pub(super) fn examples() -> Vec<(DisputeEvent, Value)> {
         (
             DisputeEvent::RecourseChosen {
                 recourse: Recourse::Judge,
+                by: Chooser::Config,
             },
-            json!({"type": "recourse_chosen", "recourse": "judge"}),
+            json!({"type": "recourse_chosen", "recourse": "judge", "by": "config"}),
         ),
         (
             DisputeEvent::JudgeHeard {

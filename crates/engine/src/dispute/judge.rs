@@ -3,7 +3,9 @@
 use futures_util::future::try_join_all;
 use tribunal_core::agent::Role;
 use tribunal_core::dispute::panel::{Finding, conclude};
-use tribunal_core::dispute::{Dispute, DisputeState, Effect, Hearing, JudgeNamed, Party, Recourse};
+use tribunal_core::dispute::{
+    Chooser, Dispute, DisputeState, Effect, Hearing, JudgeNamed, Party, Recourse,
+};
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::ids::{AgentName, DisputeId, StepKey};
 use tribunal_core::prompt::{RulePrompt, ask_again};
@@ -27,12 +29,13 @@ impl Engine {
 
     /// Gives a dispute to the judge, or to several, and records what comes of it: a ruling, or an
     /// escalation to a human. Missing, late and garbled answers never rule.
-    pub async fn judge(&self, id: &DisputeId) -> Result<Dispute, CaseError> {
+    pub async fn judge(&self, id: &DisputeId, by: Chooser) -> Result<Dispute, CaseError> {
         let store = self.ledger.store();
         let before = store.find_dispute(id.as_str()).await?;
         if before.state != DisputeState::BeforeJudge {
             let chosen = DisputeEvent::RecourseChosen {
                 recourse: Recourse::Judge,
+                by,
             };
             before.apply(&chosen, store.now().await?)?;
         }
@@ -41,16 +44,17 @@ impl Engine {
             return Err(CaseError::NoJudge { dispute });
         }
         let case = self.take_over(&id.case()).await?;
-        self.judge_in(case).await
+        self.judge_in(case, by).await
     }
 
     /// Lets the judges rule in the dispute's own case; whoever resumes it asks only those who have
     /// not answered.
-    pub(crate) async fn judge_in(&self, case: Case) -> Result<Dispute, CaseError> {
+    async fn judge_in(&self, case: Case, by: Chooser) -> Result<Dispute, CaseError> {
         let (mut dispute, _) = self.story(case.id()).await?;
         if dispute.state != DisputeState::BeforeJudge {
             let chosen = DisputeEvent::RecourseChosen {
                 recourse: Recourse::Judge,
+                by,
             };
             let now = self.ledger.store().now().await?;
             match dispute.clone().apply(&chosen, now) {
@@ -81,7 +85,8 @@ impl Engine {
     pub(crate) async fn resume_dispute(&self, case: Case) -> Result<Dispute, CaseError> {
         let (dispute, _) = self.story(case.id()).await?;
         match dispute.state == DisputeState::BeforeJudge && self.has_judge() {
-            true => self.judge_in(case).await,
+            // It was chosen before.
+            true => self.judge_in(case, Chooser::default()).await,
             false => self.settle(case).await,
         }
     }
@@ -131,6 +136,7 @@ impl Engine {
                 kind,
                 EventKind::Dispute(DisputeEvent::RecourseChosen {
                     recourse: Recourse::Judge,
+                    ..
                 })
             )
         };

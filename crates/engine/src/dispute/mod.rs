@@ -18,8 +18,8 @@ use serde_json::json;
 use tribunal_core::agent::Role;
 use tribunal_core::case::{CaseKind, Outcome, Pause};
 use tribunal_core::dispute::{
-    Decision, Dispute, DisputeState, Effect, Evidence, Gravity, Grounds, Objection, Opening,
-    Origin, Party, Position, Recourse, Referral, Refusal, Ruler, Subject,
+    Chooser, Decision, Dispute, DisputeState, Effect, Evidence, Gravity, Grounds, Objection,
+    Opening, Origin, Party, Position, Recourse, Referral, Refusal, Ruler, Subject,
 };
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::finding::Category;
@@ -173,7 +173,7 @@ impl Engine {
         recourse: Recourse,
         by: Chooser,
     ) -> Result<Dispute, CaseError> {
-        let chosen = self.change(id, DisputeEvent::RecourseChosen { recourse });
+        let chosen = self.change(id, DisputeEvent::RecourseChosen { recourse, by });
         if recourse != Recourse::Discard {
             return chosen.await;
         }
@@ -183,7 +183,7 @@ impl Engine {
                 Ruler::Discard,
                 "Discarded by a person, without a hearing of the merits.",
             ),
-            Chooser::Config => (
+            Chooser::Config | Chooser::Nobody => (
                 Ruler::Config,
                 "Discarded because the config says so, without a hearing of the merits.",
             ),
@@ -457,15 +457,6 @@ impl Engine {
         position.text = self.redactor.redact(&position.text);
         position
     }
-}
-
-/// Who chose a recourse.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Chooser {
-    /// A person.
-    Human,
-    /// `review.on_dispute.default`.
-    Config,
 }
 
 /// Whether a ruling may take the place of an earlier one.

@@ -4,7 +4,8 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, QueryBuilder, Row as _, Sqlite, SqliteConnection};
 use tribunal_core::case::CaseKind;
 use tribunal_core::dispute::{
-    Alerts, Dispute, DisputeState, Opening, Party, Position, Recourse, Referral, Ruling, Status,
+    Alerts, Chooser, Dispute, DisputeState, Opening, Party, Position, Recourse, Referral, Ruling,
+    Status,
 };
 use tribunal_core::event::{DisputeEvent, Event};
 use tribunal_core::ids::{CaseId, DisputeId};
@@ -28,7 +29,7 @@ pub(super) fn apply(
         DisputeEvent::PositionStated { party, position } => {
             state_position(batch, &id, *party, position)
         }
-        DisputeEvent::RecourseChosen { recourse } => choose(batch, &id, *recourse),
+        DisputeEvent::RecourseChosen { recourse, by } => choose(batch, &id, *recourse, *by),
         DisputeEvent::JudgeHeard { hearing } => {
             const SQL: &str = "
                 UPDATE disputes SET hearings = json_insert(hearings, '$[#]', json($2))
@@ -190,14 +191,19 @@ fn state_position(
     Ok(())
 }
 
-fn choose(batch: &mut Batch, id: &DisputeId, recourse: Recourse) -> Result<(), StoreError> {
+fn choose(
+    batch: &mut Batch,
+    id: &DisputeId,
+    recourse: Recourse,
+    by: Chooser,
+) -> Result<(), StoreError> {
     const SQL: &str = "
         UPDATE disputes SET recourse = $2, state = COALESCE($3, state)
         WHERE id = $1 AND status = 'open'";
     let state = match recourse {
         Recourse::Judge => Some(DisputeState::BeforeJudge),
         Recourse::Human => Some(DisputeState::AwaitingHuman {
-            question: "a person chose to decide".to_owned(),
+            question: by.why_human().to_owned(),
         }),
         Recourse::Discard => None,
     };

@@ -1,10 +1,10 @@
 //! `tribunal dispute resolve` and `discard`.
 
 use serde_json::json;
-use tribunal_core::dispute::{Decision, Dispute, Recourse};
+use tribunal_core::dispute::{Chooser, Decision, Dispute, Recourse};
 use tribunal_core::task::TaskState;
 use tribunal_engine::Engine;
-use tribunal_engine::dispute::{Chooser, Overrule};
+use tribunal_engine::dispute::Overrule;
 
 use super::{dispute_json, settled_engine, stale, typed_id};
 use crate::error::CliError;

@@ -3,8 +3,8 @@
 use tribunal_core::case::Pause;
 use tribunal_core::consensus::Verdict;
 use tribunal_core::dispute::{
-    Dispute, DisputeState, Gravity, Grounds, Objection, Origin, Position, Recourse, Refusal,
-    Subject,
+    Chooser, Dispute, DisputeState, Gravity, Grounds, Objection, Origin, Position, Recourse,
+    Refusal, Subject,
 };
 use tribunal_core::event::ArbitrationEvent;
 use tribunal_core::finding::Category;
@@ -18,7 +18,7 @@ use tribunal_core::review::response::Answer;
 use super::super::excerpt::Excerpts;
 use super::{Bench, CoderSeat};
 use crate::case::{CaseError, Then};
-use crate::dispute::{Chooser, NewDispute, Overrule};
+use crate::dispute::{NewDispute, Overrule};
 use crate::human::{Human, Interrupted};
 
 /// Shown for a side that brought nothing forward.
@@ -154,7 +154,8 @@ impl Bench<'_> {
             self.asking.case.record([]).await?;
             dispute = match dispute.state {
                 DisputeState::BeforeJudge if engine.has_judge() => {
-                    self.before_judge(dispute).await?
+                    // It was chosen before.
+                    self.before_judge(dispute, Chooser::default()).await?
                 }
                 // Nobody is asked again what was referred to a person.
                 DisputeState::AwaitingHuman { .. } if self.person().is_none() => dispute,
@@ -175,16 +176,19 @@ impl Bench<'_> {
             None => (self.wish.recourse, Chooser::Config),
         };
         match recourse {
-            Recourse::Judge if engine.has_judge() => self.before_judge(dispute).await,
+            Recourse::Judge if engine.has_judge() => self.before_judge(dispute, by).await,
             Recourse::Discard => engine.choose_recourse(&dispute.id, recourse, by).await,
             // Without a judge, a person has to rule.
             Recourse::Judge | Recourse::Human => {
                 let dispute = match dispute.recourse {
                     Some(Recourse::Human) => dispute,
                     _ => {
-                        engine
-                            .choose_recourse(&dispute.id, Recourse::Human, by)
-                            .await?
+                        let by = match recourse {
+                            Recourse::Judge => Chooser::Nobody,
+                            Recourse::Human | Recourse::Discard => by,
+                        };
+                        let chosen = engine.choose_recourse(&dispute.id, Recourse::Human, by);
+                        chosen.await?
                     }
                 };
                 self.ask_person(dispute).await
@@ -193,8 +197,8 @@ impl Bench<'_> {
     }
 
     /// Lets the judge rule; what it escalates goes to the person, if there is one.
-    async fn before_judge(&self, dispute: Dispute) -> Result<Dispute, CaseError> {
-        let dispute = self.engine().judge(&dispute.id).await?;
+    async fn before_judge(&self, dispute: Dispute, by: Chooser) -> Result<Dispute, CaseError> {
+        let dispute = self.engine().judge(&dispute.id, by).await?;
         if dispute.ruling().is_some() {
             return Ok(dispute);
         }

@@ -46,6 +46,19 @@ fn an_objection_waits_for_a_person_and_the_gate_does_not_pass() {
 }
 
 #[test]
+fn the_page_says_why_a_person_has_to_rule() {
+    for (default, expected) in [
+        ("human", "Why: the config leaves it to a person"),
+        ("judge", "Why: no judge is configured"),
+    ] {
+        let court = objecting(default);
+        court.arbitrate(&["--json"]);
+        let page = std::fs::read_to_string(court.env.project().join("dispute.md")).unwrap();
+        assert!(page.contains(expected), "{default}: {page}");
+    }
+}
+
+#[test]
 fn a_later_ruling_is_taken_up_when_the_review_goes_on() {
     for (decision, expected) in [
         (
