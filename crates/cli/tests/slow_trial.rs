@@ -119,16 +119,20 @@ fn a_trial_of_code_ends_the_same_wherever_it_is_killed() {
     everywhere(code, "ann");
 }
 
-#[test]
-fn a_merge_that_is_killed_is_done_once() {
-    let (mut cast, args) = code();
-    cast.env.run(&args).assert_code(0);
-    let id = cast.newest_id();
-    let points = cast.env.crash_points(&["trial", "decree", &id, "merge"]);
-    for name in points.keys() {
+/// Merges the winner after `prepare`, killed at every point, and checks that a second decree ends it.
+fn merged_everywhere(prepare: fn(&Cast)) {
+    let scene = || {
         let (cast, args) = code();
         cast.env.run(&args).assert_code(0);
+        prepare(&cast);
         let id = cast.newest_id();
+        (cast, id)
+    };
+    let (mut cast, id) = scene();
+    let points = cast.env.crash_points(&["trial", "decree", &id, "merge"]);
+    assert!(points.contains_key("trial.merge.files"), "{points:?}");
+    for name in points.keys() {
+        let (cast, id) = scene();
         cast.env
             .crash_at(&["trial", "decree", &id, "merge"], name, 1);
         let again = cast.env.run(["trial", "decree", &id, "merge"]);
@@ -141,6 +145,22 @@ fn a_merge_that_is_killed_is_done_once() {
             "",
             "{name}"
         );
+        let branch = format!("tribunal/{id}/ann");
+        cast.env
+            .git(&["merge-base", "--is-ancestor", &branch, "HEAD"]);
         cast.env.assert_healthy();
     }
+}
+
+#[test]
+fn a_merge_that_is_killed_is_done_once() {
+    merged_everywhere(|_| {});
+}
+
+#[test]
+fn a_merge_of_two_branches_that_is_killed_is_done_once() {
+    merged_everywhere(|cast| {
+        cast.env.write("other.txt", "other\n");
+        cast.env.commit_all("third");
+    });
 }

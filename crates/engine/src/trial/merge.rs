@@ -20,15 +20,24 @@ enum Plan {
     Join { tree: String, head: String },
 }
 
+impl Plan {
+    /// Returns what names the files as they shall be; nothing when they are.
+    fn tree(&self) -> Option<&str> {
+        match self {
+            Self::Nothing => None,
+            Self::Forward(commit) => Some(commit),
+            Self::Join { tree, .. } => Some(tree),
+        }
+    }
+}
+
 /// Returns why the commit cannot be merged now, if so.
 pub(super) fn check(repo: &Repository, commit: &str) -> Result<(), ChangeError> {
     branch(repo)?;
-    if is_halfway(repo, commit)? {
-        return Ok(());
-    }
-    match plan(repo, commit)? {
-        Plan::Nothing => Ok(()),
-        Plan::Forward(_) | Plan::Join { .. } => check_clean(repo),
+    let plan = plan(repo, commit)?;
+    match plan.tree() {
+        Some(tree) if !is_halfway(repo, tree)? => check_clean(repo),
+        Some(_) | None => Ok(()),
     }
 }
 
@@ -42,14 +51,17 @@ pub(super) fn is_merged(repo: &Repository, commit: &str) -> Result<Option<String
 pub(super) fn merge(repo: &Repository, commit: &str, message: &str) -> Result<(), ChangeError> {
     let branch = branch(repo)?;
     let old = head(repo)?;
-    let new = match plan(repo, commit)? {
+    let plan = plan(repo, commit)?;
+    let (tree, new) = match &plan {
         Plan::Nothing => return Ok(()),
-        Plan::Forward(commit) => commit,
-        Plan::Join { tree, head } => join(repo, &tree, [&head, commit], message)?,
+        Plan::Forward(commit) => (commit, commit.clone()),
+        Plan::Join { tree, head } => (tree, join(repo, tree, [head, commit], message)?),
     };
-    if !is_halfway(repo, &new)? {
+    let is_halfway = is_halfway(repo, tree)?;
+    // A commit that joins is another one each time, even where its files are there already.
+    hand_over(repo, &new)?;
+    if !is_halfway {
         check_clean(repo)?;
-        hand_over(repo, &new)?;
         // Checks everything before it writes anything.
         let call = theirs(repo)?.args(["read-tree", "-m", "-u", &old, &new]);
         call.output()?;
@@ -91,10 +103,12 @@ fn plan(repo: &Repository, commit: &str) -> Result<Plan, ChangeError> {
     }
 }
 
-/// Tells whether index and files are those of `commit` already, though the branch is not.
-fn is_halfway(repo: &Repository, commit: &str) -> Result<bool, ChangeError> {
-    let there = theirs(repo)?.args(["diff-index", "--quiet", commit, "--"]);
-    Ok(there.judged().is_ok_and(|(equal, _)| equal) && head(repo)? != commit)
+/// Tells whether index and files are those of `tree` already, though the branch is not: whoever
+/// merged before was killed between the two.
+fn is_halfway(repo: &Repository, tree: &str) -> Result<bool, ChangeError> {
+    let there = theirs(repo)?.args(["diff-index", "--quiet", tree, "--"]);
+    // A tree of which the user's repository knows nothing cannot be there.
+    Ok(there.judged().is_ok_and(|(equal, _)| equal))
 }
 
 /// Refuses when something in the user's tree is changed and not committed.
