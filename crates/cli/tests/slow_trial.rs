@@ -164,3 +164,38 @@ fn a_merge_of_two_branches_that_is_killed_is_done_once() {
         cast.env.commit_all("third");
     });
 }
+
+#[test]
+fn a_trial_that_is_killed_while_it_goes_on_goes_on_once() {
+    let scene = || {
+        let (cast, args) = texts();
+        cast.env.run(&args).assert_code(0);
+        let id = cast.newest_id();
+        (cast, id)
+    };
+    let (mut cast, id) = scene();
+    let points = cast.env.crash_points(&["trial", "decree", &id, "iterate"]);
+    assert!(points.contains_key("trial.decreed"), "{points:?}");
+    for name in points.keys() {
+        let (cast, id) = scene();
+        let args = ["trial", "decree", &id, "iterate"];
+        cast.env.crash_at(&args, name, 1);
+        let report = cast.env.run(["trial", "show", &id, "--json"]).json();
+        // Either the decree is repeated, or the trial that it names is gone on with.
+        let again = match report["phase"] == "decree" {
+            true => cast.env.run(args),
+            false => cast.env.run(["trial", "resume"]),
+        };
+        assert!(matches!(again.code, Some(0 | 4)), "{name}: {again:?}");
+        cast.env.assert_healthy();
+        let listed = cast.env.run(["trial", "list", "--json"]).json();
+        assert_eq!(listed["trials"].as_array().unwrap().len(), 2, "{name}");
+        let old = cast.env.run(["trial", "show", &id, "--json"]).json();
+        let next = old["decree"]["trial"].as_str().unwrap();
+        let new = cast.env.run(["trial", "show", next, "--json"]).json();
+        assert_eq!(new["from"], id.as_str(), "{name}");
+        assert_eq!(new["phase"], "decree", "{name}: {new:#}");
+        let case = cast.env.run(["export", next]).json();
+        common::assert_nothing_repeated(case["events"].as_array().unwrap(), name);
+    }
+}

@@ -39,3 +39,11 @@ pub(crate) fn random_bits() -> u64 {
         .iter()
         .fold(0, |bits: u64, byte| bits.rotate_left(8) ^ u64::from(*byte))
 }
+
+/// Returns the id of the case of this name, the same for whoever comes after a crash.
+pub(crate) fn case_named(name: &str) -> tribunal_core::ids::CaseId {
+    let hash = blake3::hash(name.as_bytes());
+    let bits = hash.as_bytes().iter().take(8);
+    let bits = bits.fold(0, |bits, byte| (bits << 8) | u64::from(*byte));
+    tribunal_core::ids::CaseId::from_bits(bits)
+}

@@ -38,11 +38,23 @@ impl Cast {
         if !self.agents.contains(&line) {
             self.agents.push(line);
         }
+        self.write_config();
+        self
+    }
+
+    /// Takes an agent out of the config, as if somebody had disconnected it.
+    pub fn remove(&mut self, name: &str) -> &mut Self {
+        let own = format!("{{name: {name},");
+        self.agents.retain(|line| !line.contains(&own));
+        self.write_config();
+        self
+    }
+
+    fn write_config(&self) {
         let agents = self.agents.concat();
         let settings = &self.settings;
         self.env
             .write_user_config(&format!("agents:\n{agents}{settings}"));
-        self
     }
 
     /// Adds settings in YAML.

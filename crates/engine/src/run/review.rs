@@ -75,7 +75,7 @@ impl Visit<'_> {
             Some(review) => review.clone(),
             None => {
                 let round = progress.reviews.len() + 1;
-                review_id(&format!("review {round} of task {} at {commit}", task.id))
+                crate::case_named(&format!("review {round} of task {} at {commit}", task.id))
             }
         };
         let cast = cast(self.engine, self.settings, task.brief.domain.as_deref());
@@ -251,11 +251,4 @@ fn waiting(review: CaseId, state: CaseState) -> Result<Stage, CaseError> {
         CaseState::Open | CaseState::Closed(_) => "its review did not end",
     };
     Ok(Stage::Leave(format!("{why} (`tribunal resume {review}`)")))
-}
-
-/// Returns the id of the review of this name, the same for whoever comes after a crash.
-fn review_id(name: &str) -> CaseId {
-    let hash = blake3::hash(name.as_bytes());
-    let bits = hash.as_bytes().iter().take(8);
-    CaseId::from_bits(bits.fold(0, |bits, byte| (bits << 8) | u64::from(*byte)))
 }

@@ -54,7 +54,8 @@ impl Engine {
             from: wish.from.clone(),
         };
         if wish.mode == Mode::Code {
-            request.start = Some(self.start_of_work(&request).await?);
+            let here = self.start_of_work(&request).await?;
+            request.start = Some(wish.start.clone().unwrap_or(here));
         }
         Ok(request)
     }

@@ -9,6 +9,7 @@ mod cast;
 mod contend;
 mod decree;
 mod empanel;
+mod iterate;
 mod judge;
 mod merge;
 mod report;
@@ -61,6 +62,8 @@ pub struct TrialWish {
     pub swap: bool,
     /// What is known about the judges.
     pub record: Option<Record>,
+    /// The commit that contestants start from in a trial of code; where the user stands if not said.
+    pub start: Option<String>,
     /// The trial from which this one goes on.
     pub from: Option<CaseId>,
 }
@@ -139,6 +142,13 @@ pub struct Tried {
     pub state: CaseState,
 }
 
+/// A trial that was opened and not held yet.
+struct OpenTrial {
+    case: Case,
+    request: TrialRequest,
+    trial: Trial,
+}
+
 /// A trial at work.
 struct Hall<'a> {
     engine: &'a Engine,
@@ -154,22 +164,23 @@ struct Hall<'a> {
 impl Engine {
     /// Holds a trial up to its verdict.
     pub async fn trial(&self, settings: &Settings, wish: TrialWish) -> Result<Tried, CaseError> {
-        let case = CaseId::from_bits(crate::random_bits());
-        self.trial_as(settings, wish, case).await
-    }
-
-    /// Holds a trial under an id that is known already.
-    async fn trial_as(
-        &self,
-        settings: &Settings,
-        wish: TrialWish,
-        id: CaseId,
-    ) -> Result<Tried, CaseError> {
         if wish.challenge.trim().is_empty() {
             return Err(CaseError::Request("the challenge is empty".to_owned()));
         }
         self.sweep_worktrees().await?;
         let request = self.trial_request(settings, &wish).await?;
+        let id = CaseId::from_bits(crate::random_bits());
+        let open = self.open_trial(id, &wish, request).await?;
+        self.hold_trial(open).await
+    }
+
+    /// Opens a trial under this id. It is stored together with the first thing that happens in it.
+    async fn open_trial(
+        &self,
+        id: CaseId,
+        wish: &TrialWish,
+        request: TrialRequest,
+    ) -> Result<OpenTrial, CaseError> {
         let json = serde_json::to_value(&request).map_err(unfit)?;
         let title = headline(&wish.challenge, 100).into_owned();
         let case = self.new_case_as(id, CaseKind::Trial, title, json);
@@ -181,6 +192,16 @@ impl Engine {
         };
         let mut trial = Trial::default();
         tell(&case, &mut trial, opened).await?;
+        Ok(OpenTrial {
+            case,
+            request,
+            trial,
+        })
+    }
+
+    /// Holds a trial that was just opened up to its verdict.
+    async fn hold_trial(&self, open: OpenTrial) -> Result<Tried, CaseError> {
+        let (case, request, trial) = (open.case, open.request, open.trial);
         self.carry_out_trial(case, request, trial, BTreeMap::new())
             .await
     }

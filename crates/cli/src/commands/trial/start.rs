@@ -117,6 +117,7 @@ fn wish(invocation: &Invocation, args: NewTrial) -> Result<TrialWish, CliError> 
         method: args.method,
         swap: args.swap,
         record: record(invocation, args.record.as_deref())?,
+        start: None,
         from: None,
     })
 }

@@ -137,6 +137,37 @@ fn a_branch_that_went_on_is_joined_and_one_that_conflicts_is_left_alone() {
 }
 
 #[test]
+fn a_trial_that_goes_on_starts_from_the_winners_work() {
+    let mut cast = workshop();
+    cast.trial(&ARGS).assert_code(0);
+    let first = cast.newest_id();
+    for (name, family, text) in [
+        ("ann", "anthropic", "Queue: I print four."),
+        ("bob", "mistral", "Batch: I print five."),
+    ] {
+        let reply = json!({"when": ["# A challenge in code", "in the project's files already"],
+            "text": text, "write": {format!("{name}.txt"): "more\n"}});
+        cast.agent(name, family, "contestant", &[reply]);
+    }
+    let report = cast.trial(&["decree", &first, "iterate", "--json"]);
+    let report = report.assert_code(0).json();
+    let second = report["case"].as_str().unwrap();
+    let work = &report["contestants"][1]["output"]["work"];
+    assert_eq!(
+        work["files"],
+        json!(["bob.txt"]),
+        "what was there is no change"
+    );
+    let branch = format!("tribunal/{second}/bob");
+    let shown = |file: &str| cast.env.git_output(&["show", &format!("{branch}:{file}")]);
+    assert_eq!(shown("notes.md"), "why\n", "the winner's new file");
+    assert_eq!(shown("sum.sh"), "echo 3\n", "the winner's change");
+    cast.trial(&["decree", second, "merge", "--contestant", "bob"])
+        .assert_code(0);
+    cast.env.run(["replay", second]).assert_code(0);
+}
+
+#[test]
 fn a_contestant_that_changes_nothing_handed_nothing_in() {
     let mut cast = workshop();
     cast.agent("bob", "mistral", "contestant", &[json!({"text": "Done!"})]);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::common::TestEnv;
-use crate::common::cast::{CHALLENGE, liquidations, panel, scoring};
+use crate::common::cast::{CHALLENGE, liquidations, liquidations_judges, panel, scoring};
 
 /// Returns what was asked in a step.
 fn prompt_of(case: &Value, step: &str) -> String {
@@ -264,6 +264,25 @@ fn a_trial_goes_on_in_another_one() {
     }
     let old = cast.env.run(["trial", "show", &first, "--json"]).json();
     assert_eq!(old["decree"]["trial"], report["case"]);
+}
+
+#[test]
+fn a_trial_that_cannot_go_on_keeps_its_decree() {
+    let mut cast = liquidations(TestEnv::new());
+    cast.trial(&[CHALLENGE]).assert_code(0);
+    let first = cast.newest_id();
+    cast.remove("jim");
+    let ran = cast.trial(&["decree", &first, "iterate"]).assert_code(4);
+    assert!(
+        ran.stderr.contains("No agent is called `jim`"),
+        "{}",
+        ran.stderr
+    );
+    let report = cast.env.run(["trial", "show", &first, "--json"]).json();
+    assert_eq!(report["phase"], "decree", "nothing was decreed");
+    assert_eq!(cast.newest_id(), first, "nothing was opened");
+    cast.agent("jim", "openai", "judge", &liquidations_judges());
+    cast.trial(&["decree", &first, "iterate"]).assert_code(0);
 }
 
 #[test]
