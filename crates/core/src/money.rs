@@ -166,6 +166,19 @@ impl Spend {
     }
 }
 
+impl Add for Spend {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            known: self.known + other.known,
+            unknown_runs: self.unknown_runs.saturating_add(other.unknown_runs),
+            runs: self.runs.saturating_add(other.runs),
+            usage: self.usage + other.usage,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -37,6 +37,8 @@ pub struct Case {
     waiting: std::sync::Mutex<Vec<EventKind>>,
     /// What its runs have cost.
     tally: std::sync::Mutex<Tally>,
+    /// The case on whose behalf others spend from the same budget.
+    purse: OnceLock<CaseId>,
     /// The steps that this process has finished.
     finished: std::sync::Mutex<BTreeSet<StepKey>>,
     stop: CancellationToken,
@@ -207,6 +209,7 @@ impl Case {
             lease,
             waiting: std::sync::Mutex::new(vec![opened]),
             tally: std::sync::Mutex::default(),
+            purse: OnceLock::new(),
             finished: std::sync::Mutex::default(),
             stop,
             resumed: false,
@@ -240,6 +243,7 @@ impl Case {
             lease,
             waiting: std::sync::Mutex::new(vec![resumed]),
             tally: std::sync::Mutex::new(Tally::from(spend)),
+            purse: OnceLock::new(),
             finished: std::sync::Mutex::default(),
             stop,
             resumed: true,
@@ -326,6 +330,23 @@ impl Case {
     /// Returns what the runs of the case have cost, those under way among them.
     pub(crate) fn spend(&self) -> Spend {
         self.tally().spend()
+    }
+
+    /// Lets the case spend from one budget with `head` and all that is done on its behalf.
+    pub(crate) fn share_budget_of(&self, head: &CaseId) {
+        self.purse.get_or_init(|| head.clone());
+    }
+
+    /// Returns what counts against the budget of the case.
+    pub(crate) async fn spend_of_budget(&self) -> Result<Spend, StoreError> {
+        let own = self.spend();
+        match self.purse.get() {
+            None => Ok(own),
+            Some(head) => {
+                let others = self.ledger.store().relatives_spend(head, &self.id);
+                Ok(own + others.await?)
+            }
+        }
     }
 
     fn keep(&self, events: impl IntoIterator<Item = EventKind>) {

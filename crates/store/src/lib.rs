@@ -117,6 +117,9 @@ pub trait Store: Decisions + Disputes + Soon + Tasks + Send + Sync {
     /// Returns what was spent by a case and by all that were opened on its behalf.
     async fn family_spend(&self, case: &CaseId) -> Result<Spend, StoreError>;
 
+    /// Returns the same without what `member` has spent itself.
+    async fn relatives_spend(&self, case: &CaseId, member: &CaseId) -> Result<Spend, StoreError>;
+
     /// Returns what was spent by all runs that started at or after `since`, counted as above.
     async fn spend_since(&self, since: Timestamp) -> Result<Spend, StoreError>;
 

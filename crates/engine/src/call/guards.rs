@@ -30,7 +30,7 @@ impl Engine {
             return Ok(());
         }
         let store = self.ledger.store();
-        let case_spend = case.spend();
+        let case_spend = case.spend_of_budget().await?;
         let day_spend = match caps.day {
             Some(_) => {
                 let now = store.now().await?;

@@ -195,7 +195,7 @@ impl Default for RetrySettings {
 pub struct BudgetSettings {
     /// Most that one call may cost, in US dollars, where the agent can be told.
     pub per_call: Option<Usd>,
-    /// Most that one case may cost, in US dollars.
+    /// Most that one case may cost, in US dollars; a review pays for its disputes.
     pub per_case: Option<Usd>,
     /// Most that all cases of one day may cost, in US dollars.
     pub per_day: Option<Usd>,

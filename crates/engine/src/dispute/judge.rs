@@ -4,7 +4,7 @@ use futures_util::future::try_join_all;
 use tribunal_core::agent::Role;
 use tribunal_core::dispute::panel::{Finding, conclude};
 use tribunal_core::dispute::{
-    Chooser, Dispute, DisputeState, Effect, Hearing, JudgeNamed, Party, Recourse,
+    Chooser, Dispute, DisputeState, Effect, Hearing, JudgeNamed, Party, Recourse, Subject,
 };
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::ids::{AgentName, DisputeId, StepKey};
@@ -51,6 +51,9 @@ impl Engine {
     /// not answered.
     async fn judge_in(&self, case: Case, by: Chooser) -> Result<Dispute, CaseError> {
         let (mut dispute, _) = self.story(case.id()).await?;
+        if let Subject::Finding { review, .. } = &dispute.opening.subject {
+            case.share_budget_of(review);
+        }
         if dispute.state != DisputeState::BeforeJudge {
             let chosen = DisputeEvent::RecourseChosen {
                 recourse: Recourse::Judge,

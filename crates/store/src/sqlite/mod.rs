@@ -160,6 +160,10 @@ impl Store for SqliteStore {
         read!(self, conn => runs::family_spend(conn, case))
     }
 
+    async fn relatives_spend(&self, case: &CaseId, member: &CaseId) -> Result<Spend, StoreError> {
+        read!(self, conn => runs::relatives_spend(conn, case, member))
+    }
+
     async fn spend_since(&self, since: Timestamp) -> Result<Spend, StoreError> {
         read!(self, conn => runs::spend_since(conn, since))
     }

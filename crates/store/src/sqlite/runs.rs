@@ -244,6 +244,18 @@ pub(super) async fn family_spend(
     read_spend(&row)
 }
 
+/// Returns the same without what `member` has spent itself.
+pub(super) async fn relatives_spend(
+    conn: &mut SqliteConnection,
+    case: &CaseId,
+    member: &CaseId,
+) -> Result<Spend, StoreError> {
+    const SQL: &str = sum_of_runs!(family!(" AND case_id <> $2"));
+    let query = sqlx::query(SQL).bind(case.as_str()).bind(member.as_str());
+    let row = query.fetch_one(conn).await?;
+    read_spend(&row)
+}
+
 /// Returns the agents that have been asked for a case or on its behalf and have not answered.
 pub(super) async fn at_work(
     conn: &mut SqliteConnection,

@@ -3,6 +3,7 @@
 mod coders;
 mod court;
 mod menu;
+mod money;
 mod offers;
 mod precedents;
 mod rounds;

@@ -14,7 +14,7 @@ mod verify;
 use serde::{Deserialize, Serialize};
 use tribunal_core::agent::Role;
 use tribunal_core::consensus::Verdict;
-use tribunal_core::dispute::{Decision, Origin, Recourse};
+use tribunal_core::dispute::{Decision, Origin, Recourse, Subject};
 use tribunal_core::event::{ArbitrationEvent, EventKind};
 use tribunal_core::ids::{AgentName, CaseId};
 use tribunal_core::review::arbitration::{Arbitration, CoderRound, End, FindingState};
@@ -24,6 +24,7 @@ use tribunal_core::review::history::TrackedFinding;
 use tribunal_core::review::report::{ReviewReport, ReviewedFinding, Standing};
 use tribunal_core::review::response::Answer;
 use tribunal_core::time::Timestamp;
+use tribunal_store::RunRecord;
 
 use super::ask::Asking;
 use super::{ReviewRequest, count, read_change, report};
@@ -191,6 +192,8 @@ impl Bench<'_> {
         &self,
         report: &mut ReviewReport,
     ) -> Result<Vec<TrackedFinding>, CaseError> {
+        // What judges cost is a part of what the review may cost.
+        self.asking.case.share_budget_of(self.case_id());
         if self.asking.case.was_resumed() {
             self.recall(report).await?;
         }
@@ -216,12 +219,7 @@ impl Bench<'_> {
             missing: &missing,
             fail_on: self.request.fail_on,
         });
-        let runs = self
-            .engine()
-            .ledger
-            .store()
-            .runs(self.asking.case.id())
-            .await?;
+        let runs = self.runs(&docket).await?;
         (report.usage, report.cost) = report::total(runs.iter());
         report.notes.extend(outcome.notes);
         let tracked = follow(&docket, report, self.tracked);
@@ -238,6 +236,29 @@ impl Bench<'_> {
             end,
         });
         Ok(tracked)
+    }
+
+    /// Returns the runs of the review and of the disputes that it opened.
+    async fn runs(&self, docket: &Docket) -> Result<Vec<RunRecord>, CaseError> {
+        let store = self.engine().ledger.store();
+        let mut runs = store.runs(self.case_id()).await?;
+        if self.wish.recorded.is_some() {
+            // Judges are not asked again in a replay.
+            return Ok(runs);
+        }
+        let items = docket.items().iter();
+        for summary in items.flat_map(|item| &item.record.disputes) {
+            let dispute = self.engine().dispute(&summary.id).await?;
+            // A ruling of an earlier review was paid for there.
+            let is_ours = match &dispute.opening.subject {
+                Subject::Finding { review, .. } => review == self.case_id(),
+                Subject::Task { .. } => false,
+            };
+            if is_ours {
+                runs.extend(store.runs(&dispute.id.case()).await?);
+            }
+        }
+        Ok(runs)
     }
 
     /// Counts those findings again whose dismissal came from a dispute of this very review: it is
