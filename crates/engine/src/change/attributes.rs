@@ -1,9 +1,9 @@
 //! What the `.gitattributes` of a tree say about files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::ChangeError;
 use super::repository::Repository;
+use super::{ChangeError, blobs};
 
 /// What matters here, for one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,6 +23,9 @@ pub(super) fn read(
 ) -> Result<BTreeMap<Vec<u8>, Attributes>, ChangeError> {
     let mut found: BTreeMap<Vec<u8>, Attributes> = BTreeMap::new();
     if paths.is_empty() {
+        return Ok(found);
+    }
+    if !has_attributes(repo, tree, paths)? {
         return Ok(found);
     }
     // An index of the tree instead of `--source`, which only newer versions of git know.
@@ -56,4 +59,26 @@ pub(super) fn read(
         set(found.entry(path.to_vec()).or_default());
     }
     Ok(found)
+}
+
+/// Tells whether a directory on the way to one of `paths` holds a file of attributes. Most have
+/// none, and an index of a large tree takes long to make.
+fn has_attributes(repo: &Repository, tree: &str, paths: &[&[u8]]) -> Result<bool, ChangeError> {
+    let mut folders = BTreeSet::from([String::new()]);
+    for path in paths {
+        let Some(path) = str::from_utf8(path)
+            .ok()
+            .filter(|path| !path.contains('\n'))
+        else {
+            // It cannot be asked for in a line of text.
+            return Ok(true);
+        };
+        let ends = path.match_indices('/').map(|(end, _)| end + 1);
+        folders.extend(ends.filter_map(|end| path.get(..end).map(str::to_owned)));
+    }
+    let files: Vec<String> = folders
+        .iter()
+        .map(|folder| format!("{tree}:{folder}.gitattributes"))
+        .collect();
+    Ok(blobs::sizes(repo, &files)?.iter().any(Option::is_some))
 }

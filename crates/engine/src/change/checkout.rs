@@ -56,22 +56,32 @@ pub enum AgentFiles {
     Kept,
 }
 
-/// Writes a commit or tree into `root` and returns the entries that are there then.
+/// What of a tree stands in a directory.
+pub(crate) struct Written {
+    /// The entries that are there.
+    pub(crate) entries: Vec<Entry>,
+    /// The paths of those that are not.
+    pub(crate) withheld: Vec<Vec<u8>>,
+}
+
+/// Writes a commit or tree into `root` and tells what is there then.
 pub(crate) fn write_tree(
     repo: &Repository,
     head: &str,
     root: &Path,
     agent_files: AgentFiles,
-) -> Result<Vec<Entry>, ChangeError> {
-    blobs::expect(repo, &[head])?;
-    let mut entries = listing::all_files(repo, head)?;
+) -> Result<Written, ChangeError> {
+    let listed = listing::all_files(repo, head);
+    // A pruned object is the likely reason, and worth a sentence of its own.
+    let entries = listed.or_else(|error| blobs::expect(repo, &[head]).and(Err(error)))?;
     write_all(repo, &entries, root, agent_files)?;
-    entries.retain(|entry| {
+    let (entries, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| {
         let path = place(&entry.path, agent_files);
         let found = path.map(|path| fs::symlink_metadata(root.join(path)));
         found.is_some_and(|found| found.is_ok_and(|metadata| !metadata.is_dir()))
     });
-    Ok(entries)
+    let withheld = others.into_iter().map(|entry| entry.path).collect();
+    Ok(Written { entries, withheld })
 }
 
 fn write_all(

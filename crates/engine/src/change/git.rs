@@ -3,11 +3,12 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdout, Command};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::ChangeError;
-use super::process::{self, Ended, Failure};
+use super::process::{self, Ended, Failure, Output};
 
 /// How long one call may take, unless it says otherwise.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -59,7 +60,7 @@ impl Git {
             which::which_in_global("git", Some(search)).map_err(|_| ChangeError::GitMissing)?;
         let program = found.next().ok_or(ChangeError::GitMissing)?;
         let git = Self { program };
-        git.check_version()?;
+        git.check_version_once()?;
         Ok(git)
     }
 
@@ -76,6 +77,19 @@ impl Git {
     /// Returns a call on this git directory alone, without a working tree.
     pub(crate) fn on(&self, git_dir: &Path) -> Call<'_> {
         Call::new(self, git_dir, git_dir)
+    }
+
+    /// Checks the version of a program that this process has not met yet.
+    fn check_version_once(&self) -> Result<(), ChangeError> {
+        static MET: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+        // Looking and pushing cannot leave the list half-changed.
+        let met = || MET.lock().unwrap_or_else(PoisonError::into_inner);
+        if met().contains(&self.program) {
+            return Ok(());
+        }
+        self.check_version()?;
+        met().push(self.program.clone());
+        Ok(())
     }
 
     fn check_version(&self) -> Result<(), ChangeError> {
@@ -218,7 +232,7 @@ impl<'a> Call<'a> {
     /// Runs the call and lets `read` have its output as it comes.
     pub(crate) fn stream<T>(
         self,
-        read: impl FnOnce(&mut BufReader<ChildStdout>) -> io::Result<T>,
+        read: impl FnOnce(&mut BufReader<Output<'_>>) -> io::Result<T>,
     ) -> Result<T, ChangeError> {
         let name = self.name();
         let ended = self.run(read)?;
@@ -246,7 +260,7 @@ impl<'a> Call<'a> {
 
     fn run<T>(
         mut self,
-        read: impl FnOnce(&mut BufReader<ChildStdout>) -> io::Result<T>,
+        read: impl FnOnce(&mut BufReader<Output<'_>>) -> io::Result<T>,
     ) -> Result<Ended<T>, ChangeError> {
         let command = self.name();
         let input = std::mem::take(&mut self.input);

@@ -44,6 +44,7 @@ pub use locks::LockFile;
 pub(crate) use locks::lock_files;
 pub use pin::pin;
 pub use read::read;
+pub(crate) use repository::Known;
 pub use repository::{Home, Repository};
 pub(crate) use revision::head;
 pub(crate) use revision::{branch as head_branch, head as head_commit, tree as tree_of};

@@ -1,15 +1,22 @@
 //! One program run to its end, within limits of time and output.
+//!
+//! All of it happens in the caller's thread: a call of git takes some milliseconds, and three threads
+//! to feed, hear and watch it would cost a good part of that.
 
 use std::io::{self, BufReader, Read, Write as _};
-use std::process::{ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::os::fd::AsFd as _;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
 /// How much of what a program complains about is kept.
-const MAX_COMPLAINT: u64 = 8 << 10;
+const MAX_COMPLAINT: usize = 8 << 10;
+
+/// How much is written at a time: what a pipe that is ready takes without blocking.
+const AT_ONCE: usize = 4 << 10;
 
 /// How a program ended, and what its reader made of its output.
 pub(super) struct Ended<T> {
@@ -35,78 +42,179 @@ pub(super) fn run<T>(
     mut command: Command,
     input: &[u8],
     limit: Duration,
-    read: impl FnOnce(&mut BufReader<ChildStdout>) -> io::Result<T>,
+    read: impl FnOnce(&mut BufReader<Output<'_>>) -> io::Result<T>,
 ) -> Result<Ended<T>, Failure> {
     let end = Instant::now() + limit;
     command
-        .stdin(Stdio::piped())
+        .stdin(if input.is_empty() {
+            Stdio::null()
+        } else {
+            Stdio::piped()
+        })
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = command.spawn().map_err(Failure::Start)?;
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let child = Mutex::new(child);
-    let kill = || {
-        if let Ok(mut child) = child.lock() {
-            // It fails only if the program has ended already.
-            let _ = child.kill();
-        }
+    let output = Output {
+        stdin: child.stdin.take(),
+        input,
+        stdout: child.stdout.take(),
+        stderr: child.stderr.take(),
+        complaint: Vec::new(),
+        end,
     };
-    let was_slow = AtomicBool::new(false);
-    let (finished, watch) = mpsc::channel::<()>();
-
-    thread::scope(|scope| {
-        scope.spawn(move || {
-            // A program that ends early does not want the rest; its status says why.
-            let _ = stdin.map(|mut stdin| stdin.write_all(input));
-        });
-        let complaint = scope.spawn(move || stderr.map(keep_start).unwrap_or_default());
-        let (kill, was_slow) = (&kill, &was_slow);
-        scope.spawn(move || {
-            let left = end.saturating_duration_since(Instant::now());
-            if watch.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
-                was_slow.store(true, Ordering::SeqCst);
-                kill();
+    let mut reader = BufReader::with_capacity(64 << 10, output);
+    let read = read(&mut reader);
+    let mut output = reader.into_inner();
+    // A program whose reader has enough is told so by a closed pipe.
+    output.stdout = None;
+    let heard = read.and_then(|read| {
+        output.hear_out()?;
+        Ok((read, wait(&mut child, end)?))
+    });
+    match heard {
+        Ok((read, status)) => Ok(Ended {
+            status,
+            stderr: output.complaint,
+            read,
+        }),
+        Err(error) => {
+            // Both fail only if the program has ended already.
+            let _ = child.kill();
+            let _ = child.wait();
+            match Instant::now() >= end {
+                true => Err(Failure::TooSlow),
+                false => Err(Failure::Read(error)),
             }
-        });
-
-        let output = match stdout {
-            Some(stdout) => read(&mut BufReader::with_capacity(64 << 10, stdout)),
-            None => Err(io::Error::other("the program has no output")),
-        };
-        if output.is_err() {
-            kill();
         }
-        let status = loop {
-            let polled = child.lock().map(|mut child| child.try_wait());
-            match polled {
-                Ok(Ok(Some(status))) => break Ok(status),
-                Ok(Ok(None)) => thread::sleep(Duration::from_micros(200)),
-                Ok(Err(error)) => break Err(error),
-                Err(_) => break Err(io::Error::other("a thread panicked")),
-            }
-        };
-        drop(finished);
-        let stderr = complaint.join().unwrap_or_default();
-        if was_slow.load(Ordering::SeqCst) {
-            return Err(Failure::TooSlow);
-        }
-        Ok(Ended {
-            read: output.map_err(Failure::Read)?,
-            status: status.map_err(Failure::Read)?,
-            stderr,
-        })
-    })
+    }
 }
 
-/// Returns the start of a stream and reads the rest of it away.
-fn keep_start(mut stream: impl Read) -> Vec<u8> {
-    let mut start = Vec::new();
-    let kept = stream.by_ref().take(MAX_COMPLAINT).read_to_end(&mut start);
-    if kept.is_ok() {
-        // The program must not block on a full pipe; what it says here is not needed.
-        let _ = io::copy(&mut stream, &mut io::sink());
+/// Returns how a program ended that has closed its output, or is about to.
+fn wait(child: &mut Child, end: Instant) -> io::Result<ExitStatus> {
+    loop {
+        match child.try_wait()? {
+            Some(status) => return Ok(status),
+            None if Instant::now() >= end => return Err(io::ErrorKind::TimedOut.into()),
+            None => thread::sleep(Duration::from_micros(100)),
+        }
     }
-    start
+}
+
+/// What a program prints. Whoever reads it also writes the input and listens to the complaints, so
+/// that the program never waits for us.
+pub(crate) struct Output<'a> {
+    stdin: Option<ChildStdin>,
+    input: &'a [u8],
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    complaint: Vec<u8>,
+    end: Instant,
+}
+
+impl Read for Output<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.attend()? {
+                let stdout = self.stdout.as_mut();
+                return stdout.map_or(Ok(0), |stdout| stdout.read(buffer));
+            }
+        }
+    }
+}
+
+impl Output<'_> {
+    /// Listens to the complaints until there are no more.
+    fn hear_out(&mut self) -> io::Result<()> {
+        while self.stderr.is_some() {
+            self.attend()?;
+        }
+        Ok(())
+    }
+
+    /// Waits until something can be done, and does it. Tells whether there is output.
+    fn attend(&mut self) -> io::Result<bool> {
+        let [mut wants, mut prints, mut complains] = [false; 3];
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let flags = [
+            (
+                self.stdin.as_ref().map(|pipe| pipe.as_fd()),
+                PollFlags::POLLOUT,
+                &mut wants,
+            ),
+            (
+                self.stdout.as_ref().map(|pipe| pipe.as_fd()),
+                PollFlags::POLLIN,
+                &mut prints,
+            ),
+            (
+                self.stderr.as_ref().map(|pipe| pipe.as_fd()),
+                PollFlags::POLLIN,
+                &mut complains,
+            ),
+        ];
+        let mut asked = Vec::with_capacity(3);
+        let mut answers = Vec::with_capacity(3);
+        for (pipe, flag, answer) in flags {
+            if let Some(pipe) = pipe {
+                asked.push(PollFd::new(pipe, flag));
+                answers.push(answer);
+            }
+        }
+        // Rounded up, so that the last wait does not end a moment before the end.
+        let millis = left.as_millis().saturating_add(1);
+        let timeout = PollTimeout::try_from(millis).unwrap_or(PollTimeout::MAX);
+        match poll(&mut asked, timeout) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        for (pipe, answer) in asked.iter().zip(answers) {
+            *answer = pipe.any().unwrap_or(true);
+        }
+        if wants {
+            self.feed();
+        }
+        if complains {
+            self.hear()?;
+        }
+        Ok(prints)
+    }
+
+    fn feed(&mut self) {
+        let some = self.input.get(..AT_ONCE).unwrap_or(self.input);
+        let written = self.stdin.as_mut().map(|stdin| stdin.write(some));
+        match written {
+            Some(Ok(count)) => self.input = self.input.get(count..).unwrap_or_default(),
+            Some(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            // A program that ends early does not want the rest; its status says why.
+            Some(Err(_)) | None => self.input = &[],
+        }
+        if self.input.is_empty() {
+            self.stdin = None;
+        }
+    }
+
+    fn hear(&mut self) -> io::Result<()> {
+        let mut some = [0; 4 << 10];
+        let heard = self
+            .stderr
+            .as_mut()
+            .map_or(Ok(0), |stderr| stderr.read(&mut some));
+        match heard {
+            Ok(0) => self.stderr = None,
+            Ok(count) => {
+                // The rest is read away: the program must not block on a full pipe.
+                let room = MAX_COMPLAINT.saturating_sub(self.complaint.len());
+                let kept = some.get(..count.min(room)).unwrap_or_default();
+                self.complaint.extend_from_slice(kept);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -147,5 +255,45 @@ mod tests {
             Ok(bytes)
         });
         assert!(ended.is_ok_and(|ended| ended.read == input));
+    }
+
+    #[test]
+    fn long_complaints_are_heard_to_the_end_and_their_start_is_kept() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "yes why 2>&1 | head -c 1000000 >&2; echo out; exit 3"]);
+        let limit = Duration::from_secs(60);
+        let ended = run(command, b"", limit, |stdout| {
+            let mut text = String::new();
+            stdout.read_to_string(&mut text)?;
+            Ok(text)
+        });
+        let Ok(ended) = ended else {
+            panic!("it ends by itself");
+        };
+        assert_eq!(ended.status.code(), Some(3));
+        assert_eq!(ended.read, "out\n");
+        assert_eq!(ended.stderr.len(), MAX_COMPLAINT);
+    }
+
+    #[test]
+    fn a_program_that_ends_without_reading_its_input_is_no_failure() {
+        let limit = Duration::from_secs(60);
+        let ended = run(
+            Command::new("true"),
+            &vec![b'x'; 1 << 20],
+            limit,
+            |stdout| stdout.read_to_end(&mut Vec::new()),
+        );
+        assert!(ended.is_ok_and(|ended| ended.status.success()));
+    }
+
+    #[test]
+    fn a_program_that_is_silent_and_goes_on_is_killed_at_the_limit() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "exec >&- 2>&-; sleep 600"]);
+        let ended = run(command, b"", Duration::from_millis(50), |stdout| {
+            stdout.read_to_end(&mut Vec::new())
+        });
+        assert!(matches!(ended, Err(Failure::TooSlow)));
     }
 }

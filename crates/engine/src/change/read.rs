@@ -36,8 +36,10 @@ pub fn read(repo: &Repository, pinned: &Pinned) -> Result<Change, ChangeError> {
         let nothing = repo.format.empty_tree();
         let base = pinned.base.as_deref().filter(|_| !pinned.whole_files);
         let base = base.unwrap_or(nothing);
-        blobs::expect(repo, &[base, head])?;
-        let mut entries = listing::compare(repo, base, head, &pinned.paths)?;
+        let compared = listing::compare(repo, base, head, &pinned.paths);
+        // A pruned object is the likely reason, and worth a sentence of its own.
+        let mut entries =
+            compared.or_else(|error| blobs::expect(repo, &[base, head]).and(Err(error)))?;
         // The tree has these as they were before; nobody asked for that.
         let unstored: BTreeSet<&[u8]> = pinned
             .left_out

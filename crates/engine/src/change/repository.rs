@@ -1,7 +1,9 @@
 //! The user's repository, or plain directory, together with our own.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tempfile::TempDir;
 
@@ -10,6 +12,9 @@ use super::discover::{Found, discover};
 use super::git::{Call, Git};
 use super::own::{self, ObjectFormat};
 use super::settings::Settings;
+
+/// How many commits are kept in mind.
+const MOST_KNOWN: usize = 10_000;
 
 /// Where the user keeps settings of git.
 #[derive(Debug, Clone, Default)]
@@ -75,6 +80,17 @@ pub struct Repository {
     pub(crate) home: Home,
     /// An index other than that of the repository.
     index: Option<PathBuf>,
+    /// The commits that were made or looked at here, by id.
+    known: Arc<Mutex<BTreeMap<String, Known>>>,
+}
+
+/// What a commit says for ever. Asking git again costs a process each time.
+#[derive(Debug, Clone)]
+pub(crate) struct Known {
+    /// Its tree.
+    pub(crate) tree: String,
+    /// Its only parent, if it is a commit of ours and has one.
+    pub(crate) parent: Option<String>,
 }
 
 impl Repository {
@@ -114,6 +130,7 @@ impl Repository {
             settings,
             home: home.clone(),
             index: None,
+            known: Arc::default(),
         })
     }
 
@@ -166,6 +183,25 @@ impl Repository {
             .prefix("temporary-")
             .tempdir_in(&self.own)
             .map_err(ChangeError::file("make a temporary directory"))
+    }
+
+    /// Returns what is known of a commit.
+    pub(crate) fn known(&self, commit: &str) -> Option<Known> {
+        self.commits().get(commit).cloned()
+    }
+
+    /// Keeps what a commit says.
+    pub(crate) fn keep_known(&self, commit: &str, known: Known) {
+        let mut commits = self.commits();
+        if commits.len() >= MOST_KNOWN {
+            commits.clear();
+        }
+        commits.entry(commit.to_owned()).or_insert(known);
+    }
+
+    fn commits(&self) -> MutexGuard<'_, BTreeMap<String, Known>> {
+        // Inserting and clearing cannot leave the map half-changed.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns a call on our repository.

@@ -6,7 +6,7 @@
 
 use super::ChangeError;
 use super::git::Call;
-use super::repository::Repository;
+use super::repository::{Known, Repository};
 
 /// How many refs are compared with a name that is none.
 const MAX_SUGGESTIONS: usize = 5_000;
@@ -99,9 +99,21 @@ pub(super) fn parent(repo: &Repository, commit: &str) -> Result<Option<String>, 
 
 /// Returns the tree of a commit.
 pub(crate) fn tree(repo: &Repository, commit: &str) -> Result<String, ChangeError> {
+    if let Some(known) = repo.known(commit) {
+        return Ok(known.tree);
+    }
     let revision = format!("{commit}^{{tree}}");
     let call = repo.call().args(["rev-parse", "--verify", "--quiet"]);
-    call.args([revision]).line()
+    let tree = call.args([revision]).line()?;
+    let (known, parent) = (tree.clone(), None);
+    repo.keep_known(
+        commit,
+        Known {
+            tree: known,
+            parent,
+        },
+    );
+    Ok(tree)
 }
 
 fn find(repo: &Repository, revision: &str) -> Result<Option<String>, ChangeError> {

@@ -85,9 +85,6 @@ pub(crate) fn base(repo: &Repository, branch: &str) -> Result<String, ChangeErro
 
 /// Returns the commit on the branch that holds this work.
 pub(crate) fn find(repo: &Repository, approved: &Approved) -> Result<Option<String>, ChangeError> {
-    if worktree::branch_commit(repo, &approved.branch)?.is_none() {
-        return Ok(None);
-    }
     let found = repo.versioned()?;
     let range = format!("{}..refs/heads/{}", approved.base, approved.branch);
     let call = repo.git.on(&found.common_dir).args([
@@ -99,6 +96,7 @@ pub(crate) fn find(repo: &Repository, approved: &Approved) -> Result<Option<Stri
         &range,
         "--",
     ]);
+    // Without the branch, git fails, and nothing is found.
     call.answer()
 }
 

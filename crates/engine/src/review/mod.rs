@@ -187,7 +187,7 @@ impl Engine {
         &self,
         settings: &Settings,
         id: CaseId,
-        directory: &Path,
+        (repository, directory): (&Repository, &Path),
         commits: Commits<'_>,
     ) -> Result<Reviewed, CaseError> {
         match self.ledger.store().find_case(id.as_str()).await {
@@ -202,7 +202,6 @@ impl Engine {
             ..ReviewWish::of(directory.to_owned())
         };
         let members = panel::choose(self, settings, &wish.reviewers)?;
-        let repository = self.repository(directory)?;
         let pinned = Pinned {
             title: commits.title.to_owned(),
             base: Some(commits.base.to_owned()),
@@ -214,7 +213,7 @@ impl Engine {
             ignore: settings.review.ignore.clone(),
             left_out: Vec::new(),
         };
-        self.review_pinned(settings, wish, &repository, pinned, members, id)
+        self.review_pinned(settings, wish, repository, pinned, members, id)
             .await
     }
 

@@ -94,7 +94,7 @@ impl Visit<'_> {
             arbitrate,
         };
         self.engine
-            .review_commits(self.settings, id, self.directory, commits)
+            .review_commits(self.settings, id, (self.repo, self.directory), commits)
             .await
     }
 

@@ -59,7 +59,7 @@ pub(super) fn merge(repo: &Repository, commit: &str, message: &str) -> Result<()
     };
     let is_halfway = is_halfway(repo, tree)?;
     // A commit that joins is another one each time, even where its files are there already.
-    hand_over(repo, &new)?;
+    hand_over(repo, &new, None)?;
     if !is_halfway {
         check_clean(repo)?;
         // Checks everything before it writes anything.

@@ -15,7 +15,7 @@ use crate::change::agent_names::speaks_to_agents;
 use crate::change::checkout::leads_inside;
 use crate::change::listing::{self, Entry, Kind};
 use crate::change::names::{may_hold_credentials, starts_as_key};
-use crate::change::{AgentFiles, ChangeError};
+use crate::change::{AgentFiles, ChangeError, tree_of};
 
 /// The largest file that is taken.
 const MAX_FILE_BYTES: u64 = 10 << 20;
@@ -87,9 +87,7 @@ impl Worktree {
         }
         left_out.sort_by(|a, b| a.path.cmp(&b.path));
         let tree = self.store(&index, &taken, &gone)?;
-        let before = self.repo.call();
-        let before = before.args(["rev-parse", "--verify", &format!("{}^{{tree}}", self.start)]);
-        let commit = match before.line()? == tree {
+        let commit = match tree_of(&self.repo, &self.start)? == tree {
             true => self.start.clone(),
             false => commit(&self.repo, &tree, Some(&self.start), signature)?,
         };
@@ -104,12 +102,10 @@ impl Worktree {
 
     /// Returns the paths that differ from what was handed over, or seem to.
     fn candidates(&self, index: &Path) -> Result<BTreeSet<Vec<u8>>, ChangeError> {
-        let call = || self.call(&self.place).index(index).limit(TIME_LIMIT);
-        let changed = call().args(["diff-files", "-z", "--name-only", "--no-ext-diff"]);
-        let new = call().args(["ls-files", "-z", "--others", "--exclude-standard"]);
-        let mut paths = split(&changed.output()?);
-        paths.append(&mut split(&new.output()?));
-        Ok(paths)
+        let call = self.call(&self.place).index(index).limit(TIME_LIMIT);
+        // What is gone counts as modified too.
+        let call = call.args(["ls-files", "-z", "--modified", "--others"]);
+        Ok(split(&call.args(["--exclude-standard"]).output()?))
     }
 
     fn read_withheld(&self) -> Result<BTreeSet<Vec<u8>>, ChangeError> {
@@ -195,6 +191,9 @@ impl Worktree {
             input.push(0);
             let update = call(index).args(["update-index", "--add", "--replace", "-z", "--stdin"]);
             update.input(input).output()?;
+        }
+        if self.is_whole() {
+            return call(index).args(["write-tree", "--missing-ok"]).line();
         }
         let listed = call(index).args(["ls-files", "-s", "-z"]).output()?;
         for entry in listed.split(|byte| *byte == 0) {

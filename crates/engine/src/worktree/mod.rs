@@ -19,12 +19,12 @@ use std::time::Duration;
 
 use tribunal_core::time::Timestamp;
 
-use crate::change::checkout::write_tree;
+use crate::change::checkout::{Written, write_tree};
 use crate::change::git::Call;
-use crate::change::listing::{self, Entry, Kind};
+use crate::change::listing::Kind;
 use crate::change::own::ObjectFormat;
-use crate::change::{AgentFiles, ChangeError, Pinned, Repository};
-use crate::files::{Durability, create_private_dir, write_private};
+use crate::change::{AgentFiles, ChangeError, Known, Pinned, Repository, tree_of};
+use crate::files::{Durability, create_private_dir, write_of_run};
 
 pub use apply::{apply, in_the_way, is_applied};
 pub use collect::{Collected, TouchedFile};
@@ -38,6 +38,9 @@ const TIME_LIMIT: Duration = Duration::from_secs(300);
 
 /// Files are stored as they are, whatever the attributes of a stranger's tree say.
 const RAW: &str = "* -text -filter -ident !eol !working-tree-encoding\n";
+
+/// The file that stands in a place whose index lists all that the start has.
+const WHOLE: &str = "whole";
 
 /// A directory for an agent that writes.
 #[derive(Debug)]
@@ -147,11 +150,14 @@ impl Worktree {
         let doing = || ChangeError::file(format!("write `{}`", tree.display()));
         create_private_dir(&tree).map_err(doing())?;
         let written = write_tree(&self.repo, &self.start, &tree, self.agent_files)?;
-        let withheld = self.withheld(&written)?;
         make_git_dir(&place.join("keep"), self.repo.format, Some(RAW)).map_err(doing())?;
-        write_private(&place.join("withheld"), &withheld, Durability::Process).map_err(doing())?;
+        let mut withheld = written.withheld.join(&0);
+        if !withheld.is_empty() {
+            withheld.push(0);
+        }
+        write_new(&place.join("withheld"), &withheld).map_err(doing())?;
 
-        let listed = listed(&written);
+        let (listed, is_whole) = listed(&written);
         let update = |args: &[&str], input| {
             let call = self.call(place).limit(TIME_LIMIT).args(["update-index"]);
             call.args(args).input(input)
@@ -159,27 +165,23 @@ impl Worktree {
         update(&["-z", "--index-info"], listed).output()?;
         // Its answer says what differs; nothing does, and if so, collecting looks again.
         let _ = update(&["-q", "--refresh"], Vec::new()).answer()?;
-        let shown = self
-            .call(place)
-            .args(["write-tree", "--missing-ok"])
-            .line()?;
+        let shown = match is_whole {
+            true => tree_of(&self.repo, &self.start)?,
+            false => {
+                let call = self.call(place).args(["write-tree", "--missing-ok"]);
+                call.line()?
+            }
+        };
         self.give_repository(place, &shown)?;
-        let start = self.start.as_bytes();
-        write_private(&place.join("start"), start, Durability::Process).map_err(doing())
+        if is_whole {
+            write_new(&place.join(WHOLE), b"").map_err(doing())?;
+        }
+        write_new(&place.join("start"), self.start.as_bytes()).map_err(doing())
     }
 
-    /// Returns the paths that the start has and the place has not, each ended by a zero byte.
-    fn withheld(&self, written: &[Entry]) -> Result<Vec<u8>, ChangeError> {
-        let all = listing::all_files(&self.repo, &self.start)?;
-        let mut written = written.iter().map(|entry| &entry.path).peekable();
-        let mut paths = Vec::new();
-        for entry in &all {
-            if written.next_if(|path| **path == entry.path).is_none() {
-                paths.extend_from_slice(&entry.path);
-                paths.push(0);
-            }
-        }
-        Ok(paths)
+    /// Tells whether the index of the place lists all that the start has.
+    fn is_whole(&self) -> bool {
+        self.place.join(WHOLE).exists()
     }
 
     /// Gives the agent a repository with one commit: what it was given.
@@ -199,9 +201,8 @@ impl Worktree {
         call.args([pack.as_os_str()])
             .input(format!("{commit}\n").into_bytes())
             .output()?;
-        let write = |name: &str, bytes: &[u8]| {
-            write_private(&dot_git.join(name), bytes, Durability::Process).map_err(doing())
-        };
+        let write =
+            |name: &str, bytes: &[u8]| write_new(&dot_git.join(name), bytes).map_err(doing());
         write("refs/heads/main", format!("{commit}\n").as_bytes())?;
         let index = fs::read(place.join("keep/index")).map_err(doing())?;
         write("index", &index)
@@ -216,18 +217,25 @@ impl Worktree {
     }
 }
 
-/// Returns entries as `update-index --index-info` reads them.
-fn listed(entries: &[Entry]) -> Vec<u8> {
+/// Returns what was written as `update-index --index-info` reads it, and whether that is all.
+fn listed(written: &Written) -> (Vec<u8>, bool) {
     let mut list = Vec::new();
-    for entry in entries
-        .iter()
-        .filter(|entry| entry.new.kind() != Kind::Submodule)
-    {
+    let mut is_whole = written.withheld.is_empty();
+    for entry in &written.entries {
+        if entry.new.kind() == Kind::Submodule {
+            is_whole = false;
+            continue;
+        }
         list.extend_from_slice(format!("{:06o} {}\t", entry.new.mode, entry.new.id).as_bytes());
         list.extend_from_slice(&entry.path);
         list.push(0);
     }
-    list
+    (list, is_whole)
+}
+
+/// Writes a file of a place that nobody sees before it is whole: it needs no other name meanwhile.
+fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    write_of_run(path, bytes, Durability::Process)
 }
 
 /// Makes an empty git directory, with attributes of its own where it keeps our books.
@@ -239,9 +247,7 @@ fn make_git_dir(
     for directory in ["objects/info", "objects/pack", "refs/heads", "info"] {
         create_private_dir(&path.join(directory))?;
     }
-    let write = |name: &str, text: &str| {
-        write_private(&path.join(name), text.as_bytes(), Durability::Process)
-    };
+    let write = |name: &str, text: &str| write_new(&path.join(name), text.as_bytes());
     let (version, extension) = match format {
         ObjectFormat::Sha1 => (0, ""),
         ObjectFormat::Sha256 => (1, "[extensions]\n\tobjectFormat = sha256\n"),
@@ -300,5 +306,11 @@ pub(crate) fn commit(
     let call = repo
         .call()
         .args(["hash-object", "-t", "commit", "-w", "--stdin"]);
-    call.input(text.into_bytes()).line()
+    let commit = call.input(text.into_bytes()).line()?;
+    let known = Known {
+        tree: tree.to_owned(),
+        parent: parent.map(str::to_owned),
+    };
+    repo.keep_known(&commit, known);
+    Ok(commit)
 }

@@ -54,7 +54,7 @@ pub fn publish(repo: &Repository, commit: &str, branch: &str) -> Result<(), Chan
         }
         None => {}
     }
-    hand_over(repo, commit)?;
+    hand_over(repo, commit, None)?;
     tribunal_store::crashpoint!("worktree.publish.objects");
     let found = repo.versioned()?;
     let nothing = "0".repeat(commit.len());
@@ -88,7 +88,7 @@ pub(crate) fn advance(
     branch: &str,
     from: Option<&str>,
 ) -> Result<bool, ChangeError> {
-    hand_over(repo, commit)?;
+    hand_over(repo, commit, from)?;
     let found = repo.versioned()?;
     let nothing = "0".repeat(commit.len());
     let name = format!("refs/heads/{branch}");
@@ -107,11 +107,26 @@ pub(crate) fn advance(
 }
 
 /// Copies the objects of a commit to the user's repository, as far as they are missing there.
-pub(crate) fn hand_over(repo: &Repository, commit: &str) -> Result<(), ChangeError> {
+///
+/// They have `theirs` already, and all before it.
+pub(crate) fn hand_over(
+    repo: &Repository,
+    commit: &str,
+    theirs: Option<&str>,
+) -> Result<(), ChangeError> {
     let objects = repo.versioned()?.common_dir.join("objects");
     let mut wanted = format!("{commit}\n");
     let mut next = commit.to_owned();
     for _ in 0..MAX_OWN_COMMITS {
+        if theirs.is_some_and(|theirs| theirs == next) {
+            wanted.push_str(&format!("^{next}\n"));
+            break;
+        }
+        // What we made ourselves is theirs only if it was handed over, which does no harm twice.
+        if let Some(parent) = repo.known(&next).and_then(|known| known.parent) {
+            next = parent;
+            continue;
+        }
         let theirs = repo.call().objects(&objects);
         if theirs.args(["cat-file", "-t", &next]).answer()?.is_some() {
             wanted.push_str(&format!("^{next}\n"));
