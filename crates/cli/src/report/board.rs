@@ -142,7 +142,8 @@ impl Board {
             | TrialEvent::JudgingStarted { .. }
             | TrialEvent::VerdictReached { .. }
             | TrialEvent::TrialFailed { .. }
-            | TrialEvent::DecreeIssued { .. } => Told::Nothing,
+            | TrialEvent::DecreeIssued { .. }
+            | TrialEvent::HindsightStated { .. } => Told::Nothing,
         }
     }
 

@@ -146,11 +146,20 @@ pub enum TrialEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
+    /// A person said what turned out after the trial; the latest word holds.
+    HindsightStated {
+        /// Whose answer proved the best; nothing when nobody's did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        contestant: Option<String>,
+        /// A word on it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
 }
 
 impl TrialEvent {
     /// The words in `type`.
-    pub const TYPES: [&'static str; 14] = [
+    pub const TYPES: [&'static str; 15] = [
         "trial_opened",
         "contestants_designed",
         "contestant_started",
@@ -165,6 +174,7 @@ impl TrialEvent {
         "verdict_reached",
         "trial_failed",
         "decree_issued",
+        "hindsight_stated",
     ];
 
     /// Returns the word in `type`.
@@ -185,6 +195,7 @@ impl TrialEvent {
             Self::VerdictReached { .. } => 11,
             Self::TrialFailed { .. } => 12,
             Self::DecreeIssued { .. } => 13,
+            Self::HindsightStated { .. } => 14,
         };
         Self::TYPES[place]
     }

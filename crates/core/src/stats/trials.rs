@@ -1,4 +1,5 @@
-//! How judges of trials fared: whether they preferred the answer that was taken in the end.
+//! How judges of trials fared: whether they preferred the answer that was taken in the end, or that
+//! proved the best afterwards.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +11,18 @@ use crate::consensus::{Preferences, Record};
 use crate::event::{Event, EventKind, TrialEvent};
 use crate::verdict::Points;
 
-/// A trial after which a person took one contestant's answer.
+/// A trial after which a person took one contestant's answer, or said whose proved the best.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenTrial {
-    /// Whose answer was taken.
+    /// Whose answer was taken, or proved the best.
     pub taken: String,
     /// The scores by contestant that each agent gave; one that sat as two judges comes twice.
     pub scores: Vec<(String, BTreeMap<String, Points>)>,
 }
 
 impl SeenTrial {
-    /// Returns the trial that these events tell of, if somebody's answer was taken.
+    /// Returns the trial that these events tell of, if somebody's answer was taken. What turned out
+    /// afterwards counts in place of the decree.
     #[must_use]
     pub fn told(events: &[Event]) -> Option<Self> {
         let mut taken = None;
@@ -39,6 +41,7 @@ impl SeenTrial {
                 TrialEvent::DecreeIssued { decree, .. } => {
                     taken = decree.contestant().map(str::to_owned);
                 }
+                TrialEvent::HindsightStated { contestant, .. } => taken.clone_from(contestant),
                 _ => {}
             }
         }

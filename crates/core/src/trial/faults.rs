@@ -40,6 +40,7 @@ impl<'e> Story<'e> {
             }
             TrialEvent::JudgeFinished { judge, scores, .. } => self.scores(judge, scores),
             TrialEvent::VerdictReached { verdict, .. } => self.verdict(verdict),
+            TrialEvent::HindsightStated { contestant, .. } => self.hindsight(contestant.as_deref()),
             TrialEvent::TrialOpened { .. }
             | TrialEvent::ContestantsDesigned { .. }
             | TrialEvent::ContestantStarted { .. }
@@ -50,6 +51,13 @@ impl<'e> Story<'e> {
             | TrialEvent::JudgeFailed { .. }
             | TrialEvent::TrialFailed { .. }
             | TrialEvent::DecreeIssued { .. } => {}
+        }
+    }
+
+    fn hindsight(&mut self, best: Option<&str>) {
+        if let Some(best) = best.filter(|best| !self.answered.contains(best)) {
+            let fault = format!("{best}, in hindsight the best, is not among those who answered");
+            self.faults.push(fault);
         }
     }
 
@@ -154,6 +162,14 @@ mod tests {
                 "the winner c is not among those who answered",
                 "judge Ghost counts in the verdict but did not score",
             ],
+        );
+        let mut proved = story(&json!({"a": 80, "b": 0}), "a", "Risk");
+        proved.push(json!({"type": "hindsight_stated", "contestant": "b"}));
+        check(&proved, &[]);
+        proved.push(json!({"type": "hindsight_stated", "contestant": "c"}));
+        check(
+            &proved,
+            &["c, in hindsight the best, is not among those who answered"],
         );
     }
 }

@@ -196,6 +196,15 @@ pub struct Work {
     pub tested: Option<Tested>,
 }
 
+/// What turned out after a trial, as a person says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Hindsight {
+    /// Whose answer proved the best; nothing when nobody's did.
+    pub contestant: Option<String>,
+    /// A word on it.
+    pub note: Option<String>,
+}
+
 /// What is done about a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "decree", rename_all = "snake_case")]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Contestant, Decree, DesignedBy, Evaluation, Judge, Mode, Output, State};
+use super::{Contestant, Decree, DesignedBy, Evaluation, Hindsight, Judge, Mode, Output, State};
 use crate::ids::CaseId;
 use crate::money::Spend;
 use crate::verdict::Verdict;
@@ -44,6 +44,9 @@ pub struct TrialReport {
     pub minority: Vec<Dissent>,
     /// What was done about it.
     pub decree: Option<DecreeReport>,
+    /// What turned out afterwards, where somebody said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hindsight: Option<Hindsight>,
     /// What a reader should know besides.
     pub notes: Vec<String>,
     /// What it cost so far.

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Contestant, Decree, Panel};
+use super::{Contestant, Decree, Hindsight, Panel};
 use crate::event::TrialEvent;
 use crate::verdict::Verdict;
 
@@ -148,6 +148,8 @@ pub struct Trial {
     pub verdict: Option<Verdict>,
     /// The decree, once issued, with its note.
     pub decree: Option<(Decree, Option<String>)>,
+    /// What turned out afterwards, once somebody said so.
+    pub hindsight: Option<Hindsight>,
 }
 
 impl Default for Trial {
@@ -161,6 +163,7 @@ impl Default for Trial {
             scored: Vec::new(),
             verdict: None,
             decree: None,
+            hindsight: None,
         }
     }
 }
@@ -342,6 +345,13 @@ impl Trial {
                 in_phase(Phase::Decree)?;
                 self.decree = Some((decree.clone(), note.clone()));
                 self.enter(Phase::Complete);
+            }
+            TrialEvent::HindsightStated { contestant, note } => {
+                in_phase(Phase::Complete)?;
+                self.hindsight = Some(Hindsight {
+                    contestant: contestant.clone(),
+                    note: note.clone(),
+                });
             }
         }
         Ok(())

@@ -180,5 +180,12 @@ pub(super) fn examples() -> Vec<(TrialEvent, Value)> {
             json!({"type": "decree_issued", "decree": "iterate", "trial": "c-00000000ab",
                 "note": "again"}),
         ),
+        (
+            TrialEvent::HindsightStated {
+                contestant: Some("ann".into()),
+                note: None,
+            },
+            json!({"type": "hindsight_stated", "contestant": "ann"}),
+        ),
     ]
 }

@@ -1,4 +1,5 @@
-//! The decree: what a person does about a verdict. It ends the trial.
+//! The decree: what a person does about a verdict. It ends the trial. What turns out afterwards can
+//! be added.
 
 use tribunal_core::case::{CaseState, Outcome};
 use tribunal_core::event::{EventKind, TrialEvent};
@@ -111,6 +112,38 @@ impl Engine {
     }
 
     /// Does what is wanted, and returns with it the trial that goes on from this one.
+    /// Records what turned out after a trial: whose answer proved the best, or that nobody's did.
+    /// The record of judges follows it instead of the decree.
+    pub async fn state_hindsight(
+        &self,
+        record: &CaseRecord,
+        contestant: Option<&str>,
+        note: Option<String>,
+    ) -> Result<TrialReport, CaseError> {
+        let mut trial = told(&self.events_of(&record.id).await?)?;
+        if trial.decree.is_none() {
+            return Err(CaseError::Request(format!(
+                "trial {} has no decree yet; say what is done about it with `tribunal trial decree {}`",
+                record.id, record.id
+            )));
+        }
+        let report = self.trial_report(&record.id).await?;
+        let named = contestant.map(|name| find(&report, name)).transpose()?;
+        if let Some(silent) = named.filter(|one| one.output.is_none()) {
+            let name = &silent.contestant.name;
+            return Err(CaseError::Request(format!("{name} handed nothing in")));
+        }
+        let stated = TrialEvent::HindsightStated {
+            contestant: named.map(|one| one.contestant.id.clone()),
+            note: note.map(|note| self.redactor.redact(&note)),
+        };
+        follow(&mut trial, &stated)?;
+        let case = self.take_over(&record.id).await?;
+        case.note(EventKind::from(stated)).await;
+        case.close(Outcome::Completed).await?;
+        self.trial_report(&record.id).await
+    }
+
     async fn make_decree(
         &self,
         settings: &Settings,
@@ -178,7 +211,7 @@ fn to_merge(report: &TrialReport, named: Option<&str>) -> Result<(String, Work),
     let Some(wanted) = named.or(winner) else {
         return refuse("there is a tie; say whose branch to merge with `--contestant`".to_owned());
     };
-    let found = contestant(report, wanted)?;
+    let found = find(report, wanted)?;
     match found.output.as_ref().and_then(|output| output.work.clone()) {
         Some(work) => Ok((found.contestant.id.clone(), work)),
         None => refuse(format!(
@@ -194,7 +227,7 @@ fn to_adopt<'a>(
     text: Option<&'a str>,
     named: Option<&str>,
 ) -> Result<(Option<String>, &'a str), CaseError> {
-    let found = named.map(|name| contestant(report, name)).transpose()?;
+    let found = named.map(|name| find(report, name)).transpose()?;
     let answer = found.and_then(|one| one.output.as_ref());
     let text = text.or(answer.map(|output| output.text.as_str()));
     match text.filter(|text| !text.trim().is_empty()) {
@@ -204,10 +237,7 @@ fn to_adopt<'a>(
 }
 
 /// Returns the contestant of this id or name.
-fn contestant<'a>(
-    report: &'a TrialReport,
-    wanted: &str,
-) -> Result<&'a ContestantReport, CaseError> {
+fn find<'a>(report: &'a TrialReport, wanted: &str) -> Result<&'a ContestantReport, CaseError> {
     let mut all = report.contestants.iter();
     let found = all.find(|one| one.contestant.id == wanted || one.contestant.name == wanted);
     found.ok_or_else(|| {

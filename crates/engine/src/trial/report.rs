@@ -56,6 +56,7 @@ impl Engine {
                 .decree
                 .clone()
                 .map(|(decree, note)| DecreeReport { decree, note }),
+            hindsight: trial.hindsight.clone(),
             notes: notes(&request, &trial, &contestants),
             contestants,
             panel,

@@ -2,6 +2,7 @@
 
 mod decree;
 mod export;
+mod hindsight;
 mod list;
 mod show;
 mod start;
@@ -47,6 +48,7 @@ enum Command {
     Show(show::Args),
     Resume(show::ResumeArgs),
     Decree(decree::Args),
+    Hindsight(hindsight::Args),
     Export(export::Args),
 }
 
@@ -58,6 +60,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         Some(Command::Show(args)) => show::run(invocation, &args).await,
         Some(Command::Resume(args)) => show::resume(invocation, &args).await,
         Some(Command::Decree(args)) => decree::run(invocation, args).await,
+        Some(Command::Hindsight(args)) => hindsight::run(invocation, args).await,
         Some(Command::Export(args)) => export::run(invocation, &args).await,
     }
 }

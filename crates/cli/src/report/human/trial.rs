@@ -102,6 +102,11 @@ pub(super) fn sentence(event: &TrialEvent) -> Option<String> {
             };
             format!("decree: {what}{}", note.unwrap_or_default())
         }
+        TrialEvent::HindsightStated { contestant, note } => {
+            let note = note.as_ref().map(|note| format!(" ({note})"));
+            let best = contestant.as_deref().unwrap_or("nobody");
+            format!("in hindsight: {best} was best{}", note.unwrap_or_default())
+        }
     })
 }
 

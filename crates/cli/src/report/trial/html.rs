@@ -6,7 +6,7 @@ use tribunal_core::text::{for_terminal, headline};
 use tribunal_core::trial::report::{JudgeReport, TrialReport};
 use tribunal_core::trial::{Evaluation, State};
 
-use super::text::{decree_text, designer, handed_in};
+use super::text::{decree_text, designer, handed_in, hindsight_text};
 use crate::report::html::escaped;
 use crate::report::words;
 
@@ -302,6 +302,13 @@ fn notes(report: &TrialReport) -> String {
             "<section>\n<h2>Decree</h2>\n<p>{}</p>\n{}</section>",
             text(&decree_text(report, &decree.decree)),
             prose(note)
+        );
+    }
+    if let Some(hindsight) = &report.hindsight {
+        let _ = writeln!(
+            out,
+            "<section>\n<h2>In hindsight</h2>\n<p>{}</p>\n</section>",
+            text(&hindsight_text(report, hindsight))
         );
     }
     out

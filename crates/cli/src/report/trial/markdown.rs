@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use tribunal_core::text::headline;
 use tribunal_core::trial::report::{JudgeReport, TrialReport};
 
-use super::text::{decree_text, designer, handed_in};
+use super::text::{decree_text, designer, handed_in, hindsight_text};
 use crate::report::review::markdown::{fenced, inline, paragraphs};
 use crate::report::words;
 
@@ -38,6 +38,10 @@ pub(super) fn render(report: &TrialReport) -> String {
             .map(|note| format!(" ({})", inline(note)));
         let what = inline(&decree_text(report, &decree.decree));
         let _ = writeln!(text, "## Decree\n\n{what}{}\n", note.unwrap_or_default());
+    }
+    if let Some(hindsight) = &report.hindsight {
+        let what = inline(&hindsight_text(report, hindsight));
+        let _ = writeln!(text, "## In hindsight\n\n{what}\n");
     }
     let _ = writeln!(
         text,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use tribunal_core::text::{for_terminal, headline};
 use tribunal_core::trial::report::{ContestantReport, JudgeReport, TrialReport};
-use tribunal_core::trial::{Decree, DesignedBy, State};
+use tribunal_core::trial::{Decree, DesignedBy, Hindsight, State};
 
 use crate::report::{verdict, words};
 
@@ -66,6 +66,13 @@ pub(super) fn render(report: &TrialReport, details: bool) -> String {
             note.unwrap_or_default()
         );
     }
+    if let Some(hindsight) = &report.hindsight {
+        let _ = writeln!(
+            text,
+            "In hindsight: {}",
+            line(&hindsight_text(report, hindsight))
+        );
+    }
     let _ = writeln!(
         text,
         "\n{} runs, {}, cost: {}",
@@ -87,6 +94,18 @@ pub(super) fn decree_text(report: &TrialReport, decree: &Decree) -> String {
         Decree::Iterate { trial } => format!("goes on in trial {trial}"),
         Decree::Issue { title } => format!("became an issue: {title}"),
         Decree::Close => "closed".to_owned(),
+    }
+}
+
+/// Returns what turned out afterwards, in a few words.
+pub(super) fn hindsight_text(report: &TrialReport, hindsight: &Hindsight) -> String {
+    let best = match &hindsight.contestant {
+        Some(id) => format!("{} was best", report.name_of(id)),
+        None => "nobody's answer held".to_owned(),
+    };
+    match &hindsight.note {
+        Some(note) => format!("{best} ({note})"),
+        None => best,
     }
 }
 

@@ -101,6 +101,60 @@ fn a_decree_that_takes_nobodys_answer_says_nothing_about_judges() {
 }
 
 #[test]
+fn what_turned_out_later_makes_the_record_in_place_of_the_decree() {
+    let cast = two_judges();
+    cast.trial(&TWO).assert_code(0);
+    let id = cast.newest_id();
+    let early = cast.trial(&["hindsight", &id, "bob"]).assert_code(2);
+    assert!(
+        early.stderr.contains("has no decree yet"),
+        "{}",
+        early.stderr
+    );
+    cast.trial(&["decree", &id, "adopt", "--contestant", "ann"])
+        .assert_code(0);
+    let judges = || {
+        let record = cast.env.run(["stats", "--record"]).assert_code(0).json();
+        record["judges"].clone()
+    };
+    let right = json!({"upheld": 1, "dismissed": 0, "even": 0});
+    let wrong = json!({"upheld": 0, "dismissed": 1, "even": 0});
+    assert_eq!(judges(), json!({"jim": right, "kim": wrong}));
+    let unknown = cast.trial(&["hindsight", &id, "zoe"]).assert_code(2);
+    assert!(
+        unknown.stderr.contains("there are ann, bob"),
+        "{}",
+        unknown.stderr
+    );
+
+    let line = ["hindsight", &id, "bob", "--note", "the queue lost orders"];
+    let told = cast.trial(&line).assert_code(0);
+    let sentence = "in hindsight: bob was best (the queue lost orders)\n";
+    assert!(told.stderr.contains(sentence), "{}", told.stderr);
+    assert_eq!(judges(), json!({"jim": wrong, "kim": right}));
+    let shown = cast.env.run(["trial", "show", &id]).assert_code(0).stdout;
+    assert!(
+        shown.contains(
+            "Decree: adopted: Queue them.\nIn hindsight: bob was best (the queue lost orders)\n"
+        ),
+        "{shown}"
+    );
+    for format in ["markdown", "html"] {
+        let page = cast.env.run(["trial", "show", &id, "--format", format]);
+        let page = page.assert_code(0).stdout;
+        assert!(page.contains("In hindsight"), "{page}");
+    }
+
+    // The latest word holds, and a trial that nobody won says nothing about judges.
+    let json = cast.trial(&["hindsight", &id, "--nobody", "--json"]);
+    let hindsight = json.assert_code(0).json()["hindsight"].clone();
+    assert_eq!(hindsight, json!({"contestant": null, "note": null}));
+    assert_eq!(judges(), Value::Null);
+    cast.env.run(["replay", &id]).assert_code(0);
+    cast.env.assert_healthy();
+}
+
+#[test]
 fn show_tells_a_trial_with_its_report() {
     let cast = two_judges();
     cast.trial(&TWO).assert_code(0);

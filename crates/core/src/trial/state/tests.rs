@@ -37,7 +37,8 @@ fn judge(id: &str) -> Judge {
     }
 }
 
-/// Reads `answer a`, `lose a`, `judges x y`, `score x`, `miss x`, `verdict`, `fail`, `decree`.
+/// Reads `answer a`, `lose a`, `judges x y`, `score x`, `miss x`, `verdict`, `fail`, `decree`,
+/// `hindsight`.
 fn event(trial: &Trial, text: &str) -> TrialEvent {
     let mut words = text.split_whitespace();
     let what = words.next().expect("a word");
@@ -109,6 +110,10 @@ fn event(trial: &Trial, text: &str) -> TrialEvent {
             decree: Decree::Close,
             note: None,
         },
+        "hindsight" => TrialEvent::HindsightStated {
+            contestant: None,
+            note: None,
+        },
         other => panic!("{other}"),
     }
 }
@@ -160,6 +165,8 @@ fn a_trial_goes_from_phase_to_phase() {
         ("score x", "decide"),
         ("verdict", "await the decree"),
         ("decree", "rest, complete"),
+        ("hindsight", "rest, complete"),
+        ("hindsight", "rest, complete"),
     ];
     let mut events = Vec::new();
     for (event, expected) in story {
@@ -242,6 +249,17 @@ fn what_does_not_follow_is_refused() {
         (
             &["contestants a", "answer a", "judges x", "verdict"],
             "`verdict_reached` does not follow in a trial that is judging",
+        ),
+        (
+            &[
+                "contestants a",
+                "answer a",
+                "judges x",
+                "score x",
+                "verdict",
+                "hindsight",
+            ],
+            "`hindsight_stated` does not follow in a trial that is decree",
         ),
         (
             &["contestants a", "decree"],
