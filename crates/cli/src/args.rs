@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use tribunal_engine::config::Usd;
 
 use crate::commands;
@@ -21,6 +22,33 @@ pub(crate) struct Args {
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Args {
+    /// Reads the command line, or ends the program with what is wrong with it.
+    ///
+    /// Only the command that was typed is put together: all of them have several hundred options,
+    /// which would take longer than the rest of the start.
+    pub(crate) fn read() -> Self {
+        match Self::try_parse() {
+            Ok(args) => args,
+            Err(error) if error.kind() == ErrorKind::DisplayVersion => error.exit(),
+            // Help and errors tell of the other commands too.
+            Err(_) => {
+                let mut whole = whole_command();
+                let matches = whole.get_matches_mut();
+                Self::from_arg_matches(&matches)
+                    .unwrap_or_else(|error| error.format(&mut whole).exit())
+            }
+        }
+    }
+}
+
+/// Returns the command line with all of its commands put together.
+pub(crate) fn whole_command() -> clap::Command {
+    let mut command = Args::command();
+    command.build();
+    command
 }
 
 /// Options that every command takes.
@@ -71,6 +99,7 @@ impl Color {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     Demo(commands::demo::Args),
     Init(commands::init::Args),

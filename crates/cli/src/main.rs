@@ -15,8 +15,6 @@ mod report;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 use crate::args::{Args, Command};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -26,7 +24,7 @@ fn main() -> ExitCode {
     if let Some(code) = commands::supervise::if_asked() {
         return code;
     }
-    let args = Args::parse();
+    let args = Args::read();
     args.global.color.write_global();
     log_if_asked();
     match run(args) {

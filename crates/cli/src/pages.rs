@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Command, CommandFactory as _, Parser as _};
+use clap::{Command, Parser as _};
 
-use crate::args::Args;
+use crate::args::{Args, whole_command};
 
 /// A piece of a page that is set as code.
 struct Code {
@@ -18,7 +18,7 @@ struct Code {
 
 /// Returns the whole command line.
 fn program() -> Command {
-    let mut program = Args::command();
+    let mut program = whole_command();
     program.build();
     program
 }

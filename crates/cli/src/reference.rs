@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use clap::{Arg, Command, CommandFactory as _};
+use clap::{Arg, Command};
 
-use crate::args::Args;
+use crate::args::whole_command;
 
 #[test]
 fn the_page_about_the_command_line_is_what_the_program_says() {
@@ -23,7 +23,7 @@ fn the_page_about_the_command_line_is_what_the_program_says() {
 }
 
 fn page() -> String {
-    let mut root = Args::command().term_width(0);
+    let mut root = whole_command().term_width(0);
     root.build();
     let mut text = String::from(
         "# Command line\n\nMade from the program's own help texts (`tribunal COMMAND --help`); \

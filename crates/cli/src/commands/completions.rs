@@ -1,7 +1,5 @@
 //! `tribunal completions`.
 
-use clap::CommandFactory as _;
-
 use crate::error::CliError;
 use crate::exit::Exit;
 
@@ -19,7 +17,7 @@ pub(crate) struct Args {
 
 /// Prints the script.
 pub(crate) fn run(args: &Args) -> Result<Exit, CliError> {
-    let mut command = crate::args::Args::command();
+    let mut command = crate::args::whole_command();
     clap_complete::generate(args.shell, &mut command, "tribunal", &mut std::io::stdout());
     Ok(Exit::Pass)
 }

@@ -3,8 +3,6 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use clap::CommandFactory as _;
-
 use crate::error::CliError;
 use crate::exit::Exit;
 
@@ -21,7 +19,7 @@ pub(crate) struct Args {
 
 /// Prints or writes the pages.
 pub(crate) fn run(args: &Args) -> Result<Exit, CliError> {
-    let command = crate::args::Args::command();
+    let command = crate::args::whole_command();
     let written = match &args.output {
         Some(directory) => std::fs::create_dir_all(directory)
             .and_then(|()| clap_mangen::generate_to(command, directory)),
