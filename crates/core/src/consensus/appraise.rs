@@ -37,10 +37,15 @@ fn steps() -> [Step; SIGNALS] {
     ]
 }
 
-/// Moves the standing of every claim by what its evidence says.
-pub(super) fn appraise(claims: &mut [Claim<'_>], policy: &Policy, record: Option<&Record>) {
+/// Moves the standing of every claim by what its evidence says, and returns what moved each.
+/// Without rules for that nothing is moved.
+pub(super) fn appraise(
+    claims: &mut [Claim<'_>],
+    policy: &Policy,
+    record: Option<&Record>,
+) -> Vec<Signals> {
     let Some(rules) = &policy.appraisal else {
-        return;
+        return Vec::new();
     };
     let mut lengths: BTreeMap<&str, u32> = BTreeMap::new();
     for claim in claims.iter() {
@@ -64,18 +69,18 @@ pub(super) fn appraise(claims: &mut [Claim<'_>], policy: &Policy, record: Option
             signals(claim, rules, length, &whole)
         })
         .collect();
-    for (claim, signals) in claims.iter_mut().zip(all) {
+    for (claim, signals) in claims.iter_mut().zip(&all) {
         claim.standing += signals.iter().map(|&amount| i32::from(amount)).sum::<i32>();
-        claim.signals = signals;
     }
+    all
 }
 
 /// Writes the signals of a member into the calculation of its group.
 pub(super) fn explain(docket: &Docket<'_>, member: u32, trace: &mut Trace) {
-    if docket.policy.appraisal.is_none() {
+    let Some(signals) = docket.signals.get(member as usize) else {
         return;
-    }
-    for (step, amount) in steps().into_iter().zip(docket.claim(member).signals) {
+    };
+    for (step, &amount) in steps().into_iter().zip(signals) {
         trace.push_nonzero(step, i32::from(amount));
     }
 }
@@ -122,7 +127,7 @@ fn signals(
     let length = finding.description.len().max(finding.title.len());
     let brief = usize::try_from(rules.brief_below).is_ok_and(|least| length < least);
     [
-        (review.default - claim.stated) * (100 - rules.trust_stated) / 100,
+        (review.default - i32::from(claim.stated)) * (100 - rules.trust_stated) / 100,
         grounding,
         when(has(0), rules.concurrency),
         when(has(1), rules.contradiction),

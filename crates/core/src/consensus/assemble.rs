@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use super::Docket;
 use super::draft::Draft;
-use super::order::{rearrange, repeated, sort_by_stretches};
+use super::order::{repeated, sort_by_stretches};
+use super::ordered::Ordered;
 use super::outcome::{Agreement, Group, Note, Verdict};
 use super::terms::{is_among, normalized_title, plain_title, words_of};
 use super::trace::Step;
 use crate::finding::{Category, Grounding, Source};
-use crate::scale::Severity;
+use crate::scale::{Confidence, Severity};
 
 /// Applies the conditions that hold whatever came before.
 pub(super) fn last_conditions(draft: &mut Draft<'_>) {
@@ -17,7 +18,7 @@ pub(super) fn last_conditions(draft: &mut Draft<'_>) {
     let claim = draft.lead();
     if draft.severity == Severity::Critical && draft.verdict != Verdict::Disputed {
         let families = u32::try_from(draft.support()).unwrap_or(u32::MAX);
-        let sure = claim.stated >= i32::from(policy.critical.confidence);
+        let sure = claim.stated >= policy.critical.confidence;
         let proven = sure && claim.evidence.is_concrete();
         let withdrawn = draft.notes.contains(&Note::Withdrawn);
         let stands = draft.verdict == Verdict::Accepted;
@@ -46,113 +47,198 @@ pub(super) fn last_conditions(draft: &mut Draft<'_>) {
     }
 }
 
-/// Merges accepted groups that say the same elsewhere, or a part of the same.
-///
-/// Members move to the group that stays, so nothing is lost and nothing is listed twice.
-pub(super) fn merge_duplicates(docket: &Docket<'_>, groups: Vec<Group>) -> Vec<Group> {
-    let groups = merge_same_cause(docket, groups);
-    merge_subsets(docket, groups)
+/// Where a member of an accepted group stands. Spans are sorted by file, category and first line; of
+/// those that start together the longest comes first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Span {
+    file: u32,
+    category: Category,
+    first: u32,
+    /// The last line, counted from the greatest number there is.
+    flipped: u32,
+    group: u32,
+    /// Whether it is that of the lead.
+    is_lead: bool,
 }
 
-fn merge_same_cause(docket: &Docket<'_>, mut groups: Vec<Group>) -> Vec<Group> {
-    // One word names no cause. Programs use the same words for each place on purpose.
-    let named = (0..).zip(&groups).filter_map(|(index, group)| {
-        let claim = docket.claim(group.lead());
-        let (hash, several_words) = claim.title;
-        let is_told = claim.source != Source::Tool;
-        let counts = group.verdict == Verdict::Accepted && several_words && is_told;
-        counts.then_some((hash.rotate_left(claim.category as u32), index))
-    });
-    let mut alike: Vec<(u64, u32)> = named.collect();
-    let again = repeated(alike.iter().map(|(hash, _)| *hash).collect());
-    alike.retain(|(hash, _)| again.contains(hash));
-    alike.sort_unstable();
-    let mut gone = BTreeMap::new();
-    for same in alike.chunk_by(|a, b| a.0 == b.0) {
-        let mut by_title: BTreeMap<(Category, String), Vec<u32>> = BTreeMap::new();
-        for &(_, index) in same {
-            let lead = docket.claim(groups[index as usize].lead());
-            let title = normalized_title(&lead.finding.title);
-            by_title
-                .entry((lead.category, title))
-                .or_default()
-                .push(index);
+/// The decided groups, and what is needed to find duplicates among them. That is gathered while
+/// each group is at hand, so that nobody has to walk along all of them again.
+pub(super) struct Assembly<'a> {
+    docket: &'a Docket<'a>,
+    groups: Vec<Group>,
+    /// The hashes of title and category of accepted groups that may have a cause in common.
+    causes: Vec<(u64, u32)>,
+    spans: Vec<Span>,
+    /// Disputes that a human may have to look at now.
+    urgent: Vec<u32>,
+}
+
+impl<'a> Assembly<'a> {
+    /// Returns an assembly without groups, with room for so many.
+    pub(super) fn new(docket: &'a Docket<'a>, groups: usize) -> Self {
+        Self {
+            docket,
+            groups: Vec::with_capacity(groups),
+            causes: Vec::with_capacity(groups),
+            spans: Vec::with_capacity(docket.claims.len()),
+            urgent: Vec::new(),
         }
-        for same in by_title.into_values() {
-            let surest = same.iter().copied().min_by_key(|&index| {
-                let group = &groups[index as usize];
-                (std::cmp::Reverse(group.confidence), reading_order(group))
+    }
+
+    /// Adds a decided group.
+    pub(super) fn push(&mut self, group: Group) {
+        let index = u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
+        if group.verdict == Verdict::Accepted {
+            let lead = self.docket.claim(group.lead());
+            // One word names no cause. Programs use the same words for each place on purpose.
+            if lead.several_words && lead.source != Source::Tool {
+                let hash = lead.title.rotate_left(lead.category as u32);
+                self.causes.push((hash, index));
+            }
+            let spans = group.members.iter().filter_map(|&member| {
+                let claim = self.docket.claim(member);
+                let (first, last) = claim.lines?;
+                Some(Span {
+                    file: claim.file,
+                    category: claim.category,
+                    first,
+                    flipped: u32::MAX - last,
+                    group: index,
+                    is_lead: member == group.lead(),
+                })
             });
-            let others = same.iter().filter(|&&index| Some(index) != surest);
-            gone.extend(others.filter_map(|&index| Some((index, surest?))));
+            self.spans.extend(spans);
+        } else if is_urgent(&group) {
+            self.urgent.push(index);
         }
+        self.groups.push(group);
     }
-    absorb(&mut groups, &gone, Note::SameRootCause);
-    groups
-}
 
-/// Merges a group that lies within a member of another one of the same category.
-fn merge_subsets(docket: &Docket<'_>, mut groups: Vec<Group>) -> Vec<Group> {
-    let accepted = (0..)
-        .zip(&groups)
-        .filter(|(_, group)| group.verdict == Verdict::Accepted);
-    // Spans by file, category and first line; of those that start together the longest first.
-    let mut spans = Vec::with_capacity(docket.claims.len());
-    for (index, group) in accepted {
-        for &member in &group.members {
-            let claim = docket.claim(member);
-            if let Some((first, last)) = claim.lines {
-                let whole = member == group.lead();
-                spans.push((
-                    (claim.file, claim.category, first, u32::MAX - last),
-                    index,
-                    whole,
-                ));
+    /// Merges accepted groups that say the same elsewhere, or a part of the same.
+    ///
+    /// Members move to the group that stays, so nothing is lost and nothing is listed twice.
+    pub(super) fn merge_duplicates(&mut self) {
+        let gone = self.same_cause();
+        absorb(&mut self.groups, &gone, Note::SameRootCause);
+        self.move_spans(&gone);
+        let gone = self.subsets();
+        absorb(&mut self.groups, &gone, Note::Subset);
+    }
+
+    /// Returns the groups that go, each with the one that keeps its members.
+    fn same_cause(&mut self) -> BTreeMap<u32, u32> {
+        let (docket, groups) = (self.docket, &self.groups);
+        let mut alike = std::mem::take(&mut self.causes);
+        let again = repeated(alike.iter().map(|(hash, _)| *hash));
+        alike.retain(|(hash, _)| again.contains(hash));
+        alike.sort_unstable();
+        let mut gone = BTreeMap::new();
+        for same in alike.chunk_by(|a, b| a.0 == b.0) {
+            let mut by_title: BTreeMap<(Category, String), Vec<u32>> = BTreeMap::new();
+            for &(_, index) in same {
+                let lead = docket.claim(groups[index as usize].lead());
+                let title = normalized_title(&lead.finding.title);
+                by_title
+                    .entry((lead.category, title))
+                    .or_default()
+                    .push(index);
+            }
+            for same in by_title.into_values() {
+                let surest = same.iter().copied().min_by_key(|&index| {
+                    let group = &groups[index as usize];
+                    (std::cmp::Reverse(group.confidence), reading_order(group))
+                });
+                let others = same.iter().filter(|&&index| Some(index) != surest);
+                gone.extend(others.filter_map(|&index| Some((index, surest?))));
+            }
+        }
+        gone
+    }
+
+    /// Gives the spans of groups that are gone to those that keep their members.
+    fn move_spans(&mut self, gone: &BTreeMap<u32, u32>) {
+        // Both are in the order of the groups.
+        let mut gone = gone.iter().peekable();
+        for span in &mut self.spans {
+            while gone.next_if(|&(&index, _)| index < span.group).is_some() {}
+            let Some(&(&index, &keeper)) = gone.peek() else {
+                break;
+            };
+            if index == span.group {
+                (span.group, span.is_lead) = (keeper, false);
             }
         }
     }
-    let spans = sort_by_stretches(spans, |span| span.0.0, <[_]>::sort_unstable);
-    let mut gone: BTreeMap<u32, u32> = BTreeMap::new();
-    let mut widest: Option<(u32, Category, u32, u32)> = None;
-    for ((file, category, _, flipped), index, whole) in spans {
-        let last = u32::MAX - flipped;
-        match widest {
-            Some((same_file, same_category, end, keeper))
-                if same_file == file && same_category == category && last <= end =>
-            {
-                let lone = groups[index as usize].members.len() == 1;
-                let keeps = !gone.contains_key(&keeper) && keeper != index;
-                if whole && lone && keeps && says_part_of(docket, &groups, index, keeper) {
-                    gone.insert(index, keeper);
+
+    /// Returns the groups that lie within a member of another one of the same category and say no
+    /// more than it, each with that other one.
+    fn subsets(&mut self) -> BTreeMap<u32, u32> {
+        let spans = std::mem::take(&mut self.spans);
+        let spans = sort_by_stretches(spans, |span| span.file, <[_]>::sort_unstable);
+        let mut gone: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut widest: Option<(Span, u32)> = None;
+        for span in spans {
+            let last = u32::MAX - span.flipped;
+            match widest {
+                Some((wide, end))
+                    if (wide.file, wide.category) == (span.file, span.category) && last <= end =>
+                {
+                    let (index, keeper) = (span.group, wide.group);
+                    let lone = self.groups[index as usize].members.len() == 1;
+                    let keeps = !gone.contains_key(&keeper) && keeper != index;
+                    if span.is_lead && lone && keeps && self.says_part_of(index, keeper) {
+                        gone.insert(index, keeper);
+                    }
                 }
+                _ => widest = Some((span, last)),
             }
-            _ => widest = Some((file, category, last, index)),
         }
+        gone
     }
-    absorb(&mut groups, &gone, Note::Subset);
-    groups
-}
 
-/// Tells whether the title of a group says nothing that the other one does not say.
-fn says_part_of(docket: &Docket<'_>, groups: &[Group], part: u32, whole: u32) -> bool {
-    let title = |index: u32| {
-        let finding = &docket.claim(groups[index as usize].lead()).finding;
-        plain_title(&finding.title)
-    };
-    let (part, whole) = (title(part), title(whole));
-    let whole: Vec<&[u8]> = words_of(&whole).collect();
-    let mut part = words_of(&part).peekable();
-    // What says nothing is a part of nothing else.
-    part.peek().is_some() != whole.is_empty() && part.all(|word| is_among(word, &whole))
+    /// Tells whether the title of a group says nothing that the other one does not say.
+    fn says_part_of(&self, part: u32, whole: u32) -> bool {
+        let title = |index: u32| {
+            let lead = self.groups[index as usize].lead();
+            plain_title(&self.docket.claim(lead).finding.title)
+        };
+        let (part, whole) = (title(part), title(whole));
+        let whole: Vec<&[u8]> = words_of(&whole).collect();
+        let mut part = words_of(&part).peekable();
+        // What says nothing is a part of nothing else.
+        part.peek().is_some() != whole.is_empty() && part.all(|word| is_among(word, &whole))
+    }
+
+    /// Marks what a human must look at now, and returns the groups in the order of reading.
+    pub(super) fn finish(self) -> Ordered<Group> {
+        let mut groups = self.groups;
+        let mut order = Vec::with_capacity(groups.len());
+        let mut risk: Option<Severity> = None;
+        for (index, group) in (0_u32..).zip(&groups) {
+            // Those that others keep the members of are in no list.
+            if group.members.is_empty() {
+                continue;
+            }
+            order.push((reading_order(group), index));
+            if group.verdict == Verdict::Accepted {
+                risk = risk.max(Some(group.severity));
+            }
+        }
+        for index in self.urgent {
+            // A dispute that could not make the outcome worse than it is decides nothing.
+            let group = &mut groups[index as usize];
+            group.escalate = risk.is_none_or(|risk| group.severity > risk);
+        }
+        let order = sort_by_stretches(order, |((rank, _), _)| *rank, <[_]>::sort_unstable);
+        let order = order.into_iter().map(|(_, index)| index).collect();
+        Ordered::new(groups, order)
+    }
 }
 
 /// Moves the members of groups that are gone to those that keep them.
 ///
 /// No member loses by it: the group that stays is as severe and as sure as any it takes in.
-fn absorb(groups: &mut Vec<Group>, gone: &BTreeMap<u32, u32>, note: fn(u32) -> Note) {
-    if gone.is_empty() {
-        return;
-    }
+fn absorb(groups: &mut [Group], gone: &BTreeMap<u32, u32>, note: fn(u32) -> Note) {
     let mut taken: BTreeMap<u32, u32> = BTreeMap::new();
     for (&index, &keeper) in gone {
         let absorbed = std::mem::take(&mut groups[index as usize].members);
@@ -177,38 +263,22 @@ fn absorb(groups: &mut Vec<Group>, gone: &BTreeMap<u32, u32>, note: fn(u32) -> N
     for (keeper, number) in taken {
         groups[keeper as usize].notes.push(note(number));
     }
-    groups.retain(|group| !group.members.is_empty());
 }
 
-/// Sorts for reading, and marks what a human must look at now.
-pub(super) fn finish(groups: &mut [Group]) {
-    let keys = groups.iter().map(reading_order).zip(0..);
-    let mut order: Vec<(u64, u32)> = keys.collect();
-    order.sort_unstable();
-    let order = order.into_iter().map(|(_, index)| index).collect();
-    rearrange(groups, order, |group| {
-        group.members.len() ^ group.notes.len() ^ group.defenses.len() ^ group.voices as usize
-    });
-    let risk = groups
-        .iter()
-        .filter(|group| group.verdict == Verdict::Accepted)
-        .map(|group| group.severity)
-        .max();
-    for group in groups {
-        // A dispute that could not make the outcome worse than it is decides nothing, and one
-        // that its author gave up is settled among reviewers.
-        group.escalate = group.verdict == Verdict::Disputed
-            && group.severity >= Severity::High
-            && !group.notes.contains(&Note::Conceded)
-            && risk.is_none_or(|risk| group.severity > risk);
-    }
+/// Tells whether a dispute is about something bad and was not given up by its author, which would
+/// settle it among reviewers.
+fn is_urgent(group: &Group) -> bool {
+    group.verdict == Verdict::Disputed
+        && group.severity >= Severity::High
+        && !group.notes.contains(&Note::Conceded)
 }
 
-/// Returns a number by which groups are read: by verdict, then the most severe, the surest and the
-/// best supported first, then by place.
-fn reading_order(group: &Group) -> u64 {
-    let mildness = Severity::Critical as u64 - group.severity as u64;
-    let doubt = u64::from(u8::MAX - group.confidence.get());
-    let rank = (group.verdict as u64) << 16 | mildness << 12 | doubt << 4 | group.agreement as u64;
-    rank << 32 | u64::from(group.lead())
+/// Returns what groups are read by: a rank by verdict, then the most severe, the surest and the best
+/// supported first; and the place.
+fn reading_order(group: &Group) -> (u32, u32) {
+    let mildness = Severity::Critical as u32 - group.severity as u32;
+    let doubt = u32::from(Confidence::FULL.get() - group.confidence.get());
+    // Few ranks, with none in between that is never used: groups are counted by them.
+    let rank = (group.verdict as u32 * 4 + mildness) * 101 + doubt;
+    (rank * 4 + group.agreement as u32, group.lead())
 }

@@ -3,7 +3,7 @@
 use super::Docket;
 use super::normalize::Claim;
 use super::outcome::{Agreement, Group, Kind, Note, Verdict};
-use super::rounds::Hearing;
+use super::rounds::Heard;
 use super::trace::{Step, Trace};
 use crate::finding::Source;
 use crate::scale::{Confidence, Severity};
@@ -25,7 +25,7 @@ pub(super) struct Draft<'a> {
     pub(super) closeness: i32,
     /// The voices that stand, the strongest first.
     pub(super) voices: Vec<Voice>,
-    pub(super) hearing: Hearing,
+    pub(super) hearing: Heard,
     pub(super) verdict: Verdict,
     pub(super) kind: Kind,
     pub(super) agreement: Agreement,
@@ -80,7 +80,7 @@ impl<'a> Draft<'a> {
     pub(super) fn open_trace(&mut self, step: Step, member: u32) {
         let docket = self.docket;
         let claim = docket.claim(member);
-        self.trace.push(step, claim.stated);
+        self.trace.push(step, i32::from(claim.stated));
         if claim.source == Source::Round2Observation {
             self.trace
                 .push(Step::LateObservation, docket.policy.rounds.late);
@@ -132,6 +132,8 @@ impl<'a> Draft<'a> {
         if let Some(at) = self.members.iter().position(|&member| member == lead) {
             self.members[..=at].rotate_right(1);
         }
+        let hearing = self.hearing.into_inner();
+        let hearing = hearing.map(|some| *some).unwrap_or_default();
         Group {
             verdict: self.verdict,
             kind: self.kind,
@@ -144,9 +146,9 @@ impl<'a> Draft<'a> {
             voices: u32::try_from(self.voices.len()).unwrap_or(u32::MAX),
             described_by,
             suggested_by,
-            revised_description: self.hearing.revised_description,
-            examinations: self.hearing.examinations,
-            defenses: self.hearing.defenses,
+            revised_description: hearing.revised_description,
+            examinations: hearing.examinations,
+            defenses: hearing.defenses,
             escalate: false,
             members: self.members,
         }
@@ -156,7 +158,7 @@ impl<'a> Draft<'a> {
 /// Returns one voice for each family that stands by the group, the strongest first.
 ///
 /// A family that conceded everything has no voice while another one stands.
-fn voices(docket: &Docket<'_>, members: &[u32], hearing: &Hearing) -> Vec<Voice> {
+fn voices(docket: &Docket<'_>, members: &[u32], hearing: &Heard) -> Vec<Voice> {
     let strength = |member: u32| {
         let claim = docket.claim(member);
         let detail = u64::from(claim.described) + u64::from(claim.suggested);

@@ -17,9 +17,11 @@ mod group;
 mod judgement;
 mod normalize;
 mod order;
+mod ordered;
 mod outcome;
 mod phrases;
 mod policy;
+mod reading;
 mod record;
 mod report;
 mod rounds;
@@ -37,6 +39,7 @@ use serde::{Deserialize, Serialize};
 pub use advisory::{Advisory, AdvisoryOutcome};
 pub use batch::{BatchError, BatchFinding, BatchLine, settle_line};
 pub use judgement::Judgement;
+pub use ordered::{Iter, Ordered};
 pub use outcome::{Agreement, Conflict, Group, Kind, Note, Reviewer, Settlement, Verdict};
 pub use policy::{
     AdvisoryRules, AgreementRules, AppraisalRules, ConflictRules, CriticalRules, Defaults, Ladder,
@@ -52,6 +55,8 @@ pub use trace::{Step, Trace, TraceLine};
 
 use crate::finding::Finding;
 use crate::review::{Defense, Examination};
+use appraise::Signals;
+use assemble::Assembly;
 use draft::Draft;
 use normalize::{Claim, Normalized};
 use rounds::Debate;
@@ -93,10 +98,11 @@ fn settle_with(mut input: Input, policy: &Policy, record: Option<&Record>) -> Se
         families,
         panel,
         silent,
-        new_observations,
         mut problems,
     } = normalize::normalize(&mut input, policy);
-    let claims = normalize::claims(&findings, &readings, &families, policy, record);
+    let new_observations = readings.new_observations;
+    let (mut claims, order) = normalize::claims(&findings, readings, &families, policy);
+    let signals = appraise::appraise(&mut claims, policy, record);
     let debate = Debate::file(&claims, input.examinations, input.defenses, &mut problems);
     let advisories = file_advisories(&claims, input.advisories, &mut problems);
     let judgements = judgement::file(&claims, input.judgements, &mut problems);
@@ -104,6 +110,7 @@ fn settle_with(mut input: Input, policy: &Policy, record: Option<&Record>) -> Se
     let docket = Docket {
         policy,
         claims,
+        signals,
         families,
         panel_families,
         debate,
@@ -111,14 +118,14 @@ fn settle_with(mut input: Input, policy: &Policy, record: Option<&Record>) -> Se
         judgements,
     };
     let (members, closeness) = group(&docket.claims, policy);
-    let groups = decide_all(&docket, members, &closeness);
-    let mut groups = assemble::merge_duplicates(&docket, groups);
-    assemble::finish(&mut groups);
+    let mut assembly = decide_all(&docket, members, &closeness);
+    assembly.merge_duplicates();
+    let groups = assembly.finish();
     let Docket {
         debate, advisories, ..
     } = docket;
     Settlement {
-        findings,
+        findings: Ordered::new(findings, order),
         groups,
         panel,
         silent,
@@ -146,25 +153,37 @@ fn group(claims: &[Claim<'_>], policy: &Policy) -> (Vec<Vec<u32>>, Vec<i32>) {
 }
 
 /// Takes all groups through the phases.
-fn decide_all(docket: &Docket<'_>, mut members: Vec<Vec<u32>>, closeness: &[i32]) -> Vec<Group> {
+fn decide_all<'a>(
+    docket: &'a Docket<'a>,
+    mut members: Vec<Vec<u32>>,
+    closeness: &[i32],
+) -> Assembly<'a> {
     const AT_ONCE: usize = 16;
-    let mut groups = Vec::with_capacity(members.len());
+    let mut assembly = Assembly::new(docket, members.len());
     for (some, closeness) in members.chunks_mut(AT_ONCE).zip(closeness.chunks(AT_ONCE)) {
         fetch_titles(docket, some);
         for (members, &closeness) in some.iter_mut().zip(closeness) {
-            groups.push(decide(docket, std::mem::take(members), closeness));
+            assembly.push(decide(docket, std::mem::take(members), closeness));
         }
     }
-    groups
+    assembly
 }
 
-/// Looks at the titles that will be compared, so that memory is asked for all of them at once.
+/// Looks at the titles that will be compared, so that memory is asked for all of them at once. Those
+/// of one category have their cause in common, whatever their titles say.
 fn fetch_titles(docket: &Docket<'_>, groups: &[Vec<u32>]) {
+    if !docket.policy.conflict.root_cause {
+        return;
+    }
     let mut seen = 0;
     for members in groups.iter().filter(|members| members.len() > 1) {
-        for &member in members.iter().take(4) {
-            let title = docket.claim(member).finding.title.as_bytes();
-            seen ^= title.first().copied().unwrap_or(0);
+        let some = || members.iter().take(4).map(|&one| docket.claim(one));
+        let mut categories = some().map(|claim| claim.category);
+        let first = categories.next();
+        if categories.any(|category| Some(category) != first) {
+            for title in some().map(|claim| claim.finding.title.as_bytes()) {
+                seen ^= title.first().copied().unwrap_or(0);
+            }
         }
     }
     std::hint::black_box(seen);
@@ -194,6 +213,8 @@ fn decide(docket: &Docket<'_>, members: Vec<u32>, closeness: i32) -> Group {
 struct Docket<'a> {
     policy: &'a Policy,
     claims: Vec<Claim<'a>>,
+    /// What moved the standing of each claim; nothing when the policy does not appraise.
+    signals: Vec<Signals>,
     families: Vec<String>,
     panel_families: usize,
     debate: Debate,

@@ -1,4 +1,4 @@
-//! Order and numbers for long lists: names become numbers, and things are moved once.
+//! Order and numbers for long lists: names become numbers, and nothing is moved that need not be.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ impl<'a> Numbers<'a> {
 
     /// Returns the number of a name, a new one if it is new.
     pub(super) fn number(&mut self, name: &'a str) -> u32 {
-        let hash = hash_of_parts("", name) as usize;
+        let hash = hash_of_parts(0, name) as usize;
         let slots = self.remembered.len();
         let slot = &mut self.remembered[hash & (slots - 1)];
         let other = self.names.get(*slot as usize);
@@ -58,53 +58,49 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// So many things are looked at before they are moved.
-const LOOK_AHEAD: u32 = 16;
-
-/// Puts `items` into an order: the n-th comes from where the n-th of `order` says.
+/// Returns the hashes that come more than once.
 ///
-/// `look` reads something from all over an item. Memory is then asked for several items at once and
-/// not for one after the other as they are moved.
-pub(super) fn rearrange<T>(items: &mut [T], mut order: Vec<u32>, look: impl Fn(&T) -> usize) {
-    let mut seen = 0;
-    for start in 0..order.len() {
-        let (mut at, mut ahead, mut looked_at) = (start, start, 0);
-        loop {
-            while looked_at < LOOK_AHEAD && order[ahead] as usize != start {
-                ahead = order[ahead] as usize;
-                seen ^= look(&items[ahead]);
-                looked_at += 1;
-            }
-            // One of them is moved at a time, and the next ones are looked at together.
-            for _ in 0..looked_at {
-                let from = order[at] as usize;
-                order[at] = at as u32;
-                items.swap(at, from);
-                at = from;
-            }
-            if std::mem::take(&mut looked_at) < LOOK_AHEAD {
-                order[at] = at as u32;
-                break;
-            }
-        }
+/// Most are told apart without a sort: each has two bits, one for the first to come and one for
+/// those that come later, and few share theirs with another. The bits of a million hashes stay in a
+/// cache, where the hashes themselves would not.
+pub(super) fn repeated<I>(hashes: I) -> BTreeSet<u64>
+where
+    I: ExactSizeIterator<Item = u64> + Clone,
+{
+    const PER_WORD: usize = u64::BITS as usize / 2;
+    let slots = (hashes.len() * 8).next_power_of_two().max(PER_WORD);
+    let mut seen = vec![0_u64; slots / PER_WORD];
+    let slot = |hash: u64| {
+        let at = hash as usize & (slots - 1);
+        (at / PER_WORD, at % PER_WORD * 2)
+    };
+    for hash in hashes.clone() {
+        let (word, shift) = slot(hash);
+        let was_seen = seen[word] >> shift & 1;
+        seen[word] |= (1 + was_seen) << shift;
     }
-    std::hint::black_box(seen);
-}
-
-/// Returns the numbers that come more than once.
-pub(super) fn repeated(mut numbers: Vec<u64>) -> BTreeSet<u64> {
-    numbers.sort_unstable();
-    let again = numbers.windows(2).filter(|pair| pair[0] == pair[1]);
+    let shares = |hash: &u64| {
+        let (word, shift) = slot(*hash);
+        seen[word] >> shift & 2 != 0
+    };
+    let mut suspects: Vec<u64> = hashes.filter(shares).collect();
+    suspects.sort_unstable();
+    let again = suspects.windows(2).filter(|pair| pair[0] == pair[1]);
     again.map(|pair| pair[0]).collect()
 }
 
 /// Sorts by a small number first, by counting, then each stretch of one number by `sort`. A stretch
 /// stays in the nearest memory while it is sorted, however long the whole list is.
 pub(super) fn sort_by_stretches<T: Copy>(
-    items: Vec<T>,
+    mut items: Vec<T>,
     number: impl Fn(&T) -> u32,
     sort: impl Fn(&mut [T]),
 ) -> Vec<T> {
+    if items.is_sorted_by_key(&number) {
+        let stretches = items.chunk_by_mut(|a, b| number(a) == number(b));
+        stretches.for_each(sort);
+        return items;
+    }
     let numbers = items.iter().map(|item| number(item) as usize + 1);
     let mut ends = vec![0_u32; numbers.max().unwrap_or(0)];
     for item in &items {
@@ -154,6 +150,15 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_again_is_found_among_many_that_look_alike() {
+        assert_eq!(repeated([].into_iter()), BTreeSet::new());
+        assert_eq!(repeated([7, 7, 7].into_iter()), BTreeSet::from([7]));
+        // All of them fall on one place.
+        let alike: Vec<u64> = (0..100).map(|n| n << 32).chain([3 << 32, 5]).collect();
+        assert_eq!(repeated(alike.into_iter()), BTreeSet::from([3 << 32]));
+    }
+
+    #[test]
     fn stretches_are_sorted_as_the_whole_would_be() {
         let items = vec![(2, 'b'), (0, 'z'), (2, 'a'), (5, 'k'), (0, 'c'), (2, 'a')];
         let mut expected = items.clone();
@@ -162,32 +167,5 @@ mod tests {
         assert_eq!(sorted, expected);
         let nothing: Vec<u32> = sort_by_stretches(Vec::new(), |number| *number, <[_]>::sort);
         assert!(nothing.is_empty());
-    }
-
-    #[test]
-    fn things_are_moved_to_where_the_order_says() {
-        for order in [
-            vec![0, 1, 2, 3, 4],
-            vec![4, 3, 2, 1, 0],
-            vec![1, 2, 3, 4, 0],
-            vec![2, 0, 1, 4, 3],
-        ] {
-            let mut items = ["a", "b", "c", "d", "e"];
-            let expected: Vec<&str> = order.iter().map(|&from| items[from as usize]).collect();
-            rearrange(&mut items, order, |item| item.len());
-            assert_eq!(items.to_vec(), expected);
-        }
-    }
-
-    #[test]
-    fn cycles_of_every_length_are_moved_whole() {
-        for length in 1..=100_u32 {
-            let mut items: Vec<u32> = (0..length + 3).collect();
-            let mut order: Vec<u32> = (1..length).chain([0]).collect();
-            order.extend([length + 1, length, length + 2]);
-            let expected = order.clone();
-            rearrange(&mut items, order, |item| *item as usize);
-            assert_eq!(items, expected);
-        }
     }
 }

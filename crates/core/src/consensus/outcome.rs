@@ -5,6 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ordered::Ordered;
 use super::trace::Trace;
 use crate::finding::Finding;
 use crate::reply::Side;
@@ -15,9 +16,9 @@ use crate::scale::{Confidence, Severity};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settlement {
     /// All findings once, in their canonical order; groups refer to them by index.
-    pub findings: Vec<Finding>,
+    pub findings: Ordered<Finding>,
     /// Every group, sorted for reading: by verdict, severity, confidence, agreement, place.
-    pub groups: Vec<Group>,
+    pub groups: Ordered<Group>,
     /// Who sat on the panel, sorted by name.
     pub panel: Vec<Reviewer>,
     /// Members of the panel from whom nothing came.

@@ -66,7 +66,7 @@ const fn start(first: u8, second: u8, third: u8) -> (usize, u64) {
 }
 
 /// Tells for up to 64 bytes which of them are letters or digits, the first in the lowest bit.
-fn in_words(bytes: &[u8]) -> u64 {
+pub(super) fn in_words(bytes: &[u8]) -> u64 {
     let (eights, rest) = bytes.as_chunks::<8>();
     let mut all = 0;
     for (at, &eight) in eights.iter().enumerate() {

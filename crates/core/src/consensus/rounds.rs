@@ -3,6 +3,7 @@
 //! Stances are counted by family. Silence is an abstention: it neither agrees nor defends.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 use super::Docket;
 use super::draft::Draft;
@@ -23,7 +24,39 @@ pub(super) struct Debate {
     defended: BTreeMap<u32, Vec<u32>>,
 }
 
-/// What was said about one group.
+/// What was said about one group. About most nothing was, and that takes no room.
+#[derive(Debug, Default)]
+pub(super) struct Heard(Option<Box<Hearing>>);
+
+impl Heard {
+    /// Returns what was said, if anything was.
+    pub(super) fn into_inner(self) -> Option<Box<Hearing>> {
+        self.0
+    }
+}
+
+impl Deref for Heard {
+    type Target = Hearing;
+
+    fn deref(&self) -> &Hearing {
+        self.0.as_deref().unwrap_or(&SILENCE)
+    }
+}
+
+static SILENCE: Hearing = Hearing {
+    examinations: Vec::new(),
+    defenses: Vec::new(),
+    agreed: 0,
+    opposed: Vec::new(),
+    adjustments: Vec::new(),
+    fallen: Vec::new(),
+    plea: None,
+    plea_amount: 0,
+    revised: Vec::new(),
+    revised_description: None,
+};
+
+/// What was said about a group when something was.
 #[derive(Debug, Default)]
 pub(super) struct Hearing {
     /// The examinations, by index.
@@ -140,11 +173,11 @@ impl Debate {
     }
 
     /// Returns what was said about `members`.
-    pub(super) fn hear(&self, docket: &Docket<'_>, members: &[u32]) -> Hearing {
-        let mut hearing = Hearing::default();
+    pub(super) fn hear(&self, docket: &Docket<'_>, members: &[u32]) -> Heard {
         if self.examinations.is_empty() && self.defenses.is_empty() {
-            return hearing;
+            return Heard::default();
         }
+        let mut hearing = Box::<Hearing>::default();
         let collect = |by: &BTreeMap<u32, Vec<u32>>| {
             let found = members.iter().filter_map(|member| by.get(member));
             let mut found: Vec<u32> = found.flatten().copied().collect();
@@ -156,7 +189,7 @@ impl Debate {
         hearing.defenses = collect(&self.defended);
         hearing.hear_pleas(self, docket, members);
         hearing.hear_stances(self, docket, members);
-        hearing
+        Heard(Some(hearing))
     }
 }
 

@@ -340,7 +340,7 @@ mod tests {
             ..Input::default()
         };
         let all = normalize::normalize(&mut input, &policy);
-        let claims = normalize::claims(&all.findings, &all.readings, &all.families, &policy, None);
+        let (claims, _) = normalize::claims(&all.findings, all.readings, &all.families, &policy);
         let rules = policy.matching.text.as_ref().expect("it compares texts");
         let wording = Wording::of(&claims, &policy.matching, rules.identifier);
         by_wording(&wording, rules.threshold, rules.most_common);

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::phrases::in_words;
+
 /// Returns a title for comparison: lower case, letters and digits only, single spaces.
 pub(super) fn normalized_title(title: &str) -> String {
     let mut normal = String::with_capacity(title.len());
@@ -42,30 +44,30 @@ pub(super) fn is_among(word: &[u8], words: &[&[u8]]) -> bool {
 
 /// Returns the hash of a normalized title, and whether it has two words.
 pub(super) fn title_hash(title: &str) -> (u64, bool) {
-    if title.is_ascii() {
-        return ascii_title_hash(title.as_bytes());
+    let (mut mix, mut words) = (Mix::default(), 0);
+    let bytes = title.as_bytes();
+    if !title.is_ascii() {
+        for word in normalized_title(title).split_terminator(' ') {
+            mix.add_word(word.as_bytes());
+            words += 1;
+        }
+    } else if bytes.len() > 64 {
+        for word in words_of(title) {
+            mix.add_word(word);
+            words += 1;
+        }
+    } else {
+        // Most titles are so short that all their words are found at once.
+        let mut left = in_words(bytes);
+        while left != 0 {
+            let start = left.trailing_zeros();
+            let end = start + (left >> start).trailing_ones();
+            mix.add_word(&bytes[start as usize..end as usize]);
+            left &= u64::MAX.checked_shl(end).unwrap_or(0);
+            words += 1;
+        }
     }
-    ascii_title_hash(normalized_title(title).as_bytes())
-}
-
-/// Hashes a title as if it were normalized, without building it. Bytes beyond ASCII are letters.
-fn ascii_title_hash(title: &[u8]) -> (u64, bool) {
-    let last = title
-        .iter()
-        .rposition(|&byte| FOLDED[usize::from(byte)] != b' ');
-    let (mut hash, mut before, mut several) = (0_u64, b' ', false);
-    for &byte in &title[..last.map_or(0, |last| last + 1)] {
-        let byte = FOLDED[usize::from(byte)];
-        // Of several marks in a row the first counts. There is no branch to be guessed wrong.
-        let counts = byte != b' ' || before != b' ';
-        let next = hash
-            .wrapping_add(u64::from(byte))
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        hash = if counts { next ^ (next >> 29) } else { hash };
-        several |= counts & (byte == b' ');
-        before = byte;
-    }
-    (hash, several)
+    (mix.finish(), words > 1)
 }
 
 /// What a byte counts as in a title: letters in lower case, marks as a space.
@@ -81,18 +83,17 @@ const FOLDED: [u8; 256] = {
     folded
 };
 
-/// Returns a hash of two texts, the same everywhere. It brings equals together; whoever needs to
-/// know that they are equal must look.
-pub(super) fn hash_of_parts(first: &str, second: &str) -> u64 {
+/// Returns a hash of a number and a text, the same everywhere. It brings equals together; whoever
+/// needs to know that they are equal must look.
+pub(super) fn hash_of_parts(number: u32, text: &str) -> u64 {
     let mut mix = Mix::default();
-    for text in [first, second] {
-        let mut words = text.as_bytes().chunks_exact(8);
-        for word in &mut words {
-            mix.add(u64::from_le_bytes(word.try_into().unwrap_or_default()));
-        }
-        let rest = words.remainder().iter().rev();
-        mix.add(rest.fold(text.len() as u64, |word, byte| word << 8 | u64::from(*byte)));
+    mix.add(u64::from(number));
+    let (eights, rest) = text.as_bytes().as_chunks();
+    for &eight in eights {
+        mix.add(u64::from_le_bytes(eight));
     }
+    let rest = rest.iter().rev();
+    mix.add(rest.fold(text.len() as u64, |word, byte| word << 8 | u64::from(*byte)));
     mix.finish()
 }
 
@@ -106,6 +107,29 @@ impl Mix {
     fn add(&mut self, word: u64) {
         let mixed = (self.state ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.state = mixed.rotate_left(29);
+    }
+
+    /// Adds a word of a title, by eights and then the last ones with the length. Where eight do not
+    /// fit, the ends of what is there overlap, which takes no loop.
+    fn add_word(&mut self, word: &[u8]) {
+        // Capitals and small letters differ in one bit, which all digits have.
+        const SMALL: u64 = 0x2020_2020_2020_2020;
+        if word.len() > 8 {
+            for &eight in word.as_chunks().0 {
+                self.add(u64::from_le_bytes(eight) | SMALL);
+            }
+        }
+        let last = if let Some(eight) = word.last_chunk() {
+            u64::from_le_bytes(*eight)
+        } else if let (Some(first), Some(last)) = (word.first_chunk(), word.last_chunk()) {
+            u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
+        } else if let ([first, ..], [.., last]) = (word, word) {
+            let middle = word[word.len() / 2];
+            u64::from(u32::from_le_bytes([*first, middle, *last, 0]))
+        } else {
+            0
+        };
+        self.add((last | SMALL) ^ (word.len() as u64) << 57);
     }
 
     fn finish(self) -> u64 {
@@ -391,6 +415,8 @@ mod tests {
         assert_eq!(terms("lockTable", 1500).len(), 3);
     }
 
+    const LONG: &str = "A title, of more than sixty-four bytes, it has to be cut in pieces!";
+
     #[test]
     fn titles_are_compared_without_case_and_marks() {
         assert_eq!(normalized_title(" The `Name`, again! "), "the name again");
@@ -399,6 +425,14 @@ mod tests {
             ("Query built by hand!", " the `query`"),
             ("a", ""),
             ("Größe — zu klein", "größe zu KLEIN…"),
+            ("Deserialization", "deserialisation"),
+            ("one — TWO", "One two"),
+            ("ab cd", "abcd"),
+            ("abcdefgh ij", "abcdefghij"),
+            (
+                LONG,
+                "a `Title` of more than sixty-four bytes: it has to be cut in pieces",
+            ),
         ] {
             for title in [title, other] {
                 let normal = normalized_title(title);

@@ -230,7 +230,7 @@ proptest! {
 
     #[test]
     fn every_confidence_is_the_sum_of_its_trace(input in judged_review(), policy in policy()) {
-        for group in settle(input, &policy).groups {
+        for group in &settle(input, &policy).groups {
             prop_assert!(group.confidence.get() <= 100);
             prop_assert_eq!(group.trace.sum(), i32::from(group.confidence.get()));
             prop_assert!(!group.trace.lines().is_empty());

@@ -345,12 +345,9 @@ impl Settlement {
     }
 
     fn only_file(&self) -> String {
-        let files = self
-            .findings
-            .chunk_by(|a, b| a.location.file == b.location.file);
-        let mut files = files.filter_map(|chunk| chunk.first());
-        match (files.next(), files.next()) {
-            (Some(only), None) => only.location.file.clone(),
+        let mut files = self.findings.iter().map(|finding| &finding.location.file);
+        match files.next() {
+            Some(first) if files.all(|file| file == first) => first.clone(),
             _ => String::new(),
         }
     }

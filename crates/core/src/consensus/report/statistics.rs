@@ -1,6 +1,7 @@
 //! Statistics, counted from the result.
 
 use super::{ConfidenceChanges, Round2Statistics, Round3Statistics, Statistics};
+use crate::consensus::ordered::Ordered;
 use crate::consensus::outcome::{Group, Kind, Settlement, Verdict};
 use crate::finding::Source;
 use crate::review::{Plea, Stance};
@@ -39,7 +40,7 @@ pub(super) fn statistics(settlement: &Settlement) -> Statistics {
     counts
 }
 
-fn count(groups: &[Group], holds: impl Fn(&Group) -> bool) -> u32 {
+fn count(groups: &Ordered<Group>, holds: impl Fn(&Group) -> bool) -> u32 {
     let number = groups.iter().filter(|group| holds(group)).count();
     u32::try_from(number).unwrap_or(u32::MAX)
 }
