@@ -9,6 +9,7 @@ mod machine;
 pub mod panel;
 mod party;
 mod precedent;
+mod refusal;
 mod ruling;
 mod words;
 
@@ -20,9 +21,10 @@ use crate::review::history::TrackedFinding;
 use crate::time::Timestamp;
 
 pub use alert::Alerts;
-pub use machine::{Effect, Refusal, TaskChange};
+pub use machine::{Effect, TaskChange};
 pub use party::{Evidence, EvidenceCheck, EvidenceKind, Objection, Party, Position};
 pub use precedent::Precedent;
+pub use refusal::Refusal;
 pub use ruling::{Answer, Chooser, Decision, Hearing, JudgeNamed, Recourse, Ruler, Ruling};
 pub use words::{Gravity, Grounds, Origin, Status};
 
