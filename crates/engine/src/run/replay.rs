@@ -17,8 +17,8 @@ use tribunal_core::time::Timestamp;
 use tribunal_store::{Store, StoreError};
 
 use super::RunPolicy;
+use super::cast::{evaluate_question, select_question};
 use super::progress::Progress;
-use super::work::{evaluate_question, select_question};
 use crate::task::all_events;
 
 /// A run with the stories of all tasks that were on the list.

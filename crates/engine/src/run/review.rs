@@ -14,9 +14,9 @@ use tribunal_core::task::reviewed::{Sequel, arbitrated_commit, sequel};
 use tribunal_core::task::transition::Move;
 use tribunal_core::text::truncate_chars;
 
+use super::cast::{cast, last_worker};
 use super::progress::Progress;
 use super::visit::{Contest, Stage, Visit, kept};
-use super::work::{cast, last_worker};
 use crate::case::{CaseError, blocking};
 use crate::delivery::git::{Approved, Integrated};
 use crate::review::{ArbitrationWish, Commits, OfferWish, Prompting, Reviewed};

@@ -1,0 +1,163 @@
+//! Who can be chosen for a task, and what the arbiter is asked about them.
+
+use tribunal_core::agent::Role;
+use tribunal_core::arbiter::{
+    Candidate, EvaluateInput, Execution, ExecutionResult, Question, SelectInput, Work,
+};
+use tribunal_core::ids::{AgentName, StepKey};
+use tribunal_core::task::Task;
+
+use super::brief;
+use super::progress::Progress;
+use crate::Engine;
+use crate::case::CaseError;
+use crate::config::{PlanChoice, Roster, Settings};
+use crate::task::all_events;
+
+/// Who can be chosen, and which agent that is.
+pub(super) struct Cast {
+    pub(super) candidates: Vec<Candidate>,
+    agents: Vec<(String, AgentName)>,
+}
+
+impl Cast {
+    pub(super) fn agent(&self, name: &str) -> Option<&AgentName> {
+        let mut agents = self.agents.iter();
+        agents
+            .find(|(known, _)| known == name)
+            .map(|(_, agent)| agent)
+    }
+
+    pub(super) fn does(&self, name: &str) -> Option<Work> {
+        let mut candidates = self.candidates.iter();
+        candidates.find(|one| one.name == name).map(|one| one.does)
+    }
+}
+
+impl Engine {
+    /// Returns the question that the arbiter would be asked next about a task.
+    pub async fn arbiter_question(
+        &self,
+        settings: &Settings,
+        task: &Task,
+    ) -> Result<Question, CaseError> {
+        let events = all_events(self.ledger.store().as_ref(), &task.id).await?;
+        let progress = Progress::of(&events);
+        let cast = cast(self, settings, task.brief.domain.as_deref());
+        let last = progress.round().last();
+        let decided = last.map(|last| format!("arbiter evaluate {}", last.iteration));
+        let evaluated = match decided {
+            Some(step) => {
+                let step = StepKey::new(step)?;
+                self.ledger.store().step(&task.id, &step).await?.is_some()
+            }
+            None => true,
+        };
+        Ok(match last {
+            Some(last) if !evaluated => evaluate_question(task, &progress, last),
+            _ => select_question(task, &progress, &cast.candidates),
+        })
+    }
+}
+
+pub(super) fn select_question(
+    task: &Task,
+    progress: &Progress,
+    candidates: &[Candidate],
+) -> Question {
+    let last = progress.round().last();
+    let failed = last.filter(|last| matches!(last.result, ExecutionResult::Failed { .. }));
+    Question::SelectAgent(SelectInput {
+        task: brief::outline(task),
+        plan: progress.plan.clone(),
+        history: progress.history.clone(),
+        last_error: failed.map(|last| last.summary.clone()),
+        agents: candidates.to_vec(),
+    })
+}
+
+pub(super) fn evaluate_question(task: &Task, progress: &Progress, last: &Execution) -> Question {
+    Question::EvaluateProgress(EvaluateInput {
+        task: brief::outline(task),
+        plan: progress.plan.clone(),
+        history: progress.history.clone(),
+        last_execution: last.clone(),
+    })
+}
+
+/// Returns who worked last, else the developer.
+pub(super) fn last_mode(progress: &Progress, cast: &Cast) -> String {
+    let worked = progress
+        .round()
+        .iter()
+        .rev()
+        .map(|execution| execution.mode.as_str())
+        .find(|mode| matches!(cast.does(mode), Some(Work::Develop | Work::Plan)));
+    worked.unwrap_or("developer").to_owned()
+}
+
+/// Returns the agent whose work is looked at.
+pub(super) fn last_worker<'a>(progress: &Progress, cast: &'a Cast) -> Option<&'a AgentName> {
+    let worked = progress
+        .history
+        .iter()
+        .rev()
+        .find(|execution| matches!(execution.result, ExecutionResult::Worked { .. }));
+    cast.agent(&worked?.mode)
+}
+
+/// Returns who can be chosen for this task. Nobody is made up.
+pub(super) fn cast(engine: &Engine, settings: &Settings, domain: Option<&str>) -> Cast {
+    let roster = Roster::new(settings);
+    let coders: Vec<_> = roster.with_role(Role::Coder).collect();
+    let by_name = |name: &str| coders.iter().find(|agent| agent.name.as_str() == name);
+    let coder = roster
+        .coder_for(domain)
+        .filter(|one| one.name.as_str() != "planner");
+    let coder = coder.or_else(|| {
+        let mut others = coders.iter().copied();
+        others.find(|agent| agent.name.as_str() != "planner")
+    });
+    let mut cast = Cast {
+        candidates: Vec::new(),
+        agents: Vec::new(),
+    };
+    let mut add = |name: &str, does: Work, agent: Option<&AgentName>, when: &str| {
+        cast.candidates.push(Candidate {
+            name: name.to_owned(),
+            does,
+            when_to_use: when.to_owned(),
+        });
+        cast.agents
+            .extend(agent.map(|agent| (name.to_owned(), agent.clone())));
+    };
+    let planner = match settings.run.plan {
+        PlanChoice::Never => None,
+        PlanChoice::Auto => by_name("planner").copied(),
+        PlanChoice::Always => by_name("planner").copied().or(coder),
+    };
+    if let Some(planner) = planner {
+        let when = planner.when_to_use.as_deref();
+        let when = when.unwrap_or("When there is no plan, or it no longer fits.");
+        add("planner", Work::Plan, Some(&planner.name), when);
+    }
+    if let Some(coder) = coder.filter(|_| by_name("developer").is_none()) {
+        let when = "When something is to be written or changed.";
+        add("developer", Work::Develop, Some(&coder.name), when);
+    }
+    for agent in coders
+        .iter()
+        .filter(|agent| agent.name.as_str() != "planner")
+    {
+        let when = agent.when_to_use.as_deref();
+        let when = when.unwrap_or("When something is to be written or changed.");
+        add(agent.name.as_str(), Work::Develop, Some(&agent.name), when);
+    }
+    if engine.tests.is_some() {
+        let when = "When it is unknown whether the work holds.";
+        add("tester", Work::Test, None, when);
+    }
+    let when = "When the work is whole as far as can be seen.";
+    add("reviewer", Work::Review, None, when);
+    cast
+}
