@@ -45,11 +45,8 @@ pub(super) fn sentence(event: &WorkEvent) -> Option<String> {
             format!("guidance after {rejections} ({by}): {coder}")
         }
         WorkEvent::TaskTaken {
-            task,
-            title,
-            turn,
-            worker,
-        } => format!("worker {worker}: {turn} {task}, {title}"),
+            task, title, turn, ..
+        } => format!("{turn} {task}: {title}"),
         WorkEvent::TaskLeft {
             task,
             title,
