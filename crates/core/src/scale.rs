@@ -229,6 +229,8 @@ pub struct Adjustment(i8);
 impl Adjustment {
     /// No movement.
     pub const NONE: Self = Self(0);
+    /// The farthest movement, in points.
+    pub const MOST: i8 = 30;
 
     /// Returns the adjustment, or why the number is none.
     pub fn new(given: i64) -> Result<Self, OutOfRange> {

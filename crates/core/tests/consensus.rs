@@ -2,7 +2,7 @@
 
 mod common;
 
-use tribunal_core::consensus::{Policy, settle};
+use tribunal_core::consensus::{Policy, reversals, settle};
 
 #[test]
 fn normalizing_and_grouping() {
@@ -39,6 +39,11 @@ fn assembly_advisories_and_escalation() {
     check(include_str!("cases/assembly.md"));
 }
 
+#[test]
+fn what_would_reverse_it() {
+    check(include_str!("cases/reversal.md"));
+}
+
 /// One case: what is given, and lines of what comes out.
 #[derive(Default)]
 struct Case<'a> {
@@ -54,15 +59,9 @@ fn check(file: &str) {
     let mut differences = Vec::new();
     for case in cases(file) {
         let mut actual = run(&case);
-        if case
-            .expected
-            .iter()
-            .all(|line| !line.starts_with("because "))
-        {
-            actual.retain(|line| !line.starts_with("because "));
-        }
-        if case.expected.iter().all(|line| !line.starts_with("note ")) {
-            actual.retain(|line| !line.starts_with("note "));
+        for told in ["because ", "note ", "reverse "] {
+            let wanted = case.expected.iter().any(|line| line.starts_with(told));
+            actual.retain(|line| wanted || !line.starts_with(told));
         }
         if case.expected != actual {
             let lines = actual.join("\n    => ");
@@ -99,7 +98,9 @@ fn cases(file: &str) -> Vec<Case<'_>> {
 
 fn run(case: &Case<'_>) -> Vec<String> {
     let policy = Policy::preset(case.policy.unwrap_or("arena")).expect("a preset");
-    let settlement = settle(common::input(&case.given), &policy);
+    let input = common::input(&case.given);
+    let settlement = settle(input.clone(), &policy);
+    let reversals = reversals(input, &policy, &settlement);
     let report = settlement.report();
     let mut lines = Vec::new();
     let notes = report
@@ -121,6 +122,10 @@ fn run(case: &Case<'_>) -> Vec<String> {
         lines.push(common::outcome(&settlement, group));
         lines.push(format!("because {}", group.trace));
         lines.push(format!("note {}", notes[index]));
+        lines.push(format!(
+            "reverse {}",
+            reversals[index].sentences().join(" ")
+        ));
     }
     lines.extend(report.problems.iter().map(|text| format!("problem {text}")));
     lines.extend(

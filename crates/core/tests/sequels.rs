@@ -275,6 +275,7 @@ fn finding(id: &str, obligation: &str, how: &str) -> ReviewedFinding {
         },
         standing: Standing::New,
         counts: how != "dismissed",
+        escalate: false,
         obligation: match obligation {
             "mandatory" => Obligation::Mandatory,
             "optional" => Obligation::Optional,

@@ -9,7 +9,7 @@ mod text;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tribunal_core::consensus::{Policy, Record, Report, settle};
+use tribunal_core::consensus::{Input, Policy, Record, Report, reversals, settle};
 use tribunal_core::debate::consensus_schema;
 use tribunal_core::scale::Severity;
 
@@ -114,6 +114,7 @@ pub(crate) fn run(invocation: &Invocation, args: &Args) -> Result<Exit, CliError
         input.advisories = consulted.0;
         problems.extend(consulted.1);
     }
+    let again: Option<Input> = args.explain.is_some().then(|| input.clone());
     let settlement = settle(input, &policy);
     let mut report = settlement.report();
     report.problems.splice(0..0, problems);
@@ -121,9 +122,10 @@ pub(crate) fn run(invocation: &Invocation, args: &Args) -> Result<Exit, CliError
         invocation.say(&one_line(&format!("{problem}.")));
     }
     let format = if args.json { Output::Json } else { args.format };
-    match (&args.explain, format) {
-        (Some(id), _) => {
-            let explained = explain::find(id, &settlement, &report, &policy)?;
+    match (args.explain.as_ref().zip(again), format) {
+        (Some((id, again)), _) => {
+            let reversals = reversals(again, &policy, &settlement);
+            let explained = explain::find(id, &settlement, &report, &reversals)?;
             match format {
                 Output::Json => invocation.print_json(&explain::json(&explained, &policy)?)?,
                 Output::Text => invocation.print(&explain::text(&explained))?,
@@ -167,14 +169,11 @@ pub(super) fn policy_named(invocation: &Invocation, name: &str) -> Result<Policy
         return Err(CliError::new(Exit::NotFound, text).hint("The presets are arena and tribunal"));
     }
     let changes = json_file(&path)?;
-    let base = changes.get("name").and_then(Value::as_str);
-    let base = base.and_then(|name| Policy::preset(name).ok());
-    let base = base.map_or_else(|| Policy::preset(DEFAULT_POLICY), Ok);
-    base.and_then(|base| base.changed(&changes))
-        .map_err(|error| {
-            CliError::new(Exit::Usage, format!("{}: {error}", path.display()))
-                .hint("A policy file holds some of the keys of a policy, such as {\"rounds\": {\"floor\": 30}}")
-        })
+    Policy::from_changes(&changes).map_err(|error| {
+        CliError::new(Exit::Usage, format!("{}: {error}", path.display())).hint(
+            "A policy file holds some of the keys of a policy, such as {\"rounds\": {\"floor\": 30}}",
+        )
+    })
 }
 
 /// Reads the file with past rulings.

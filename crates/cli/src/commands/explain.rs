@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use tribunal_core::case::CaseKind;
-use tribunal_core::consensus::{AdvisoryOutcome, Policy, Verdict};
+use tribunal_core::consensus::{AdvisoryOutcome, Verdict};
 use tribunal_core::finding::Grounding;
 use tribunal_core::review::arbitration::ArbitratedFinding;
 use tribunal_core::review::report::{ReviewReport, ReviewedFinding, Statement, Voice};
@@ -16,7 +16,7 @@ use tribunal_store::{CaseRecord, Store};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
-use crate::report::explain::{advisory, listed, one_line, reversal, spoken, write_confidence};
+use crate::report::explain::{advisory, listed, one_line, spoken, write_confidence};
 use crate::report::review::told_of;
 use crate::report::{stdout_width, wrapped};
 
@@ -117,17 +117,6 @@ fn ambiguous(id: &str, ids: &BTreeSet<String>) -> CliError {
     CliError::new(Exit::Usage, text)
 }
 
-fn reverse(report: &ReviewReport, finding: &ReviewedFinding) -> String {
-    let policy = Policy::preset(&report.policy).unwrap_or_else(|_| Policy::tribunal());
-    let floor = policy.rounds.floor;
-    reversal(
-        finding.verdict,
-        &finding.reversal,
-        finding.confidence,
-        floor,
-    )
-}
-
 fn as_json(report: &ReviewReport, finding: &ReviewedFinding) -> Result<Value, CliError> {
     let unfit = |error: serde_json::Error| {
         CliError::new(Exit::Internal, "cannot write JSON").caused_by(&error)
@@ -138,7 +127,7 @@ fn as_json(report: &ReviewReport, finding: &ReviewedFinding) -> Result<Value, Cl
         "change": report.change.title,
         "policy": report.policy,
         "finding": serde_json::to_value(finding).map_err(unfit)?,
-        "reversal": reverse(report, finding),
+        "reversal": finding.reversal,
         "arbitration": arbitrated(report, finding),
         "notes": report.notes,
     }))
@@ -217,7 +206,7 @@ fn as_text(report: &ReviewReport, finding: &ReviewedFinding) -> String {
     let _ = write!(
         text,
         "\nWhat would reverse it\n  {}\n",
-        one_line(&reverse(report, finding))
+        one_line(&finding.reversal)
     );
     text
 }

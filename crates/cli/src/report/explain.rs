@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tribunal_core::consensus::{AdvisoryOutcome, TraceLine, Verdict};
-use tribunal_core::scale::Confidence;
+use tribunal_core::consensus::{AdvisoryOutcome, TraceLine};
 use tribunal_core::text::for_terminal;
 
 /// Returns what somebody said in round 2 or 3, as a sentence.
@@ -48,29 +47,6 @@ pub(crate) fn write_confidence(text: &mut String, lines: &[TraceLine]) {
     }
     let sum: i32 = lines.iter().map(|line| line.amount).sum();
     let _ = writeln!(text, "  {sum:>4}  in all");
-}
-
-/// Returns what would reverse a decision. `criteria` is what the consensus asks for after a
-/// rejection, `floor` the confidence below which a debate leaves a finding disputed.
-pub(crate) fn reversal(
-    verdict: Verdict,
-    criteria: &str,
-    confidence: Confidence,
-    floor: u8,
-) -> String {
-    match verdict {
-        Verdict::Rejected => criteria.to_owned(),
-        Verdict::Disputed => {
-            "A human who answers the open questions, or a clear majority in round 2.".to_owned()
-        }
-        Verdict::Accepted => {
-            let spare = confidence.get().saturating_sub(floor);
-            format!(
-                "An author who concedes it while others disagree. A debate that takes more \
-                 than {spare} points of confidence would leave it disputed."
-            )
-        }
-    }
 }
 
 /// Returns names as people list them.

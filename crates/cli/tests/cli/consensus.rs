@@ -142,7 +142,7 @@ fn one_finding_is_explained() {
        100  in all
 
     What would reverse it
-      An author who concedes it while others disagree. A debate that takes more than 60 points of confidence would leave it disputed.
+      One more family that disagrees with evidence would leave it disputed. Two more families that disagree without evidence and move it by 11 points or more each would leave it disputed. A concession of all its authors would leave it disputed.
     ");
     for same in ["claude:a1", "src/db.rs:10:query built by hand", "1"] {
         assert_eq!(explain(same, 1).stdout, whole);
@@ -165,7 +165,7 @@ fn one_finding_is_explained() {
         15  in all
 
     What would reverse it
-      A second family that reports the same, or a quoted line together with the input that triggers it.
+      A second family that reports the same, or a quoted line together with the input that triggers it. One more family that agrees would leave it disputed.
     ");
     assert_snapshot!(explain("z9", 4).stderr, @"
     Error: There is no finding `z9`

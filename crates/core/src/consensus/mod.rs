@@ -10,6 +10,7 @@ mod agreement;
 mod appraise;
 mod assemble;
 mod batch;
+mod changes;
 mod conflict;
 mod draft;
 mod evidence;
@@ -24,6 +25,7 @@ mod policy;
 mod reading;
 mod record;
 mod report;
+mod reversal;
 mod rounds;
 mod scrutiny;
 mod similar;
@@ -38,19 +40,21 @@ use serde::{Deserialize, Serialize};
 
 pub use advisory::{Advisory, AdvisoryOutcome};
 pub use batch::{BatchError, BatchFinding, BatchLine, settle_line};
+pub use changes::PolicyError;
 pub use judgement::Judgement;
 pub use ordered::{Iter, Ordered};
 pub use outcome::{Agreement, Conflict, Group, Kind, Note, Reviewer, Settlement, Verdict};
 pub use policy::{
     AdvisoryRules, AgreementRules, AppraisalRules, ConflictRules, CriticalRules, Defaults, Ladder,
-    Matching, Policy, PolicyError, RoundRules, ScrutinyRules, TextMatching, UniqueRules,
+    Matching, Policy, RoundRules, ScrutinyRules, TextMatching, UniqueRules,
 };
 pub use record::{Preferences, Record, Rulings};
 pub use report::{
-    Accepted, ConfidenceChanges, Details, Disputed, Lists, MemberId, NamedResponse, Rejected,
-    Report, ReportedFinding, Response, Round1, Round2, Round2Statistics, Round3, Round3Statistics,
-    SCHEMA_VERSION, Statistics, Trail,
+    Accepted, ConfidenceChanges, Details, Disputed, Lists, Member, MemberId, NamedResponse,
+    Rejected, Report, ReportedFinding, Response, Round1, Round2, Round2Statistics, Round3,
+    Round3Statistics, SCHEMA_VERSION, Said, Statistics, Trail,
 };
+pub use reversal::{Reversal, Stances, reversals};
 pub use trace::{Step, Trace, TraceLine};
 
 use crate::finding::Finding;

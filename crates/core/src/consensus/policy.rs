@@ -2,9 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use thiserror::Error;
 
+use super::changes::PolicyError;
 use crate::finding::Category;
 use crate::scale::{Confidence, Severity};
 
@@ -269,17 +268,6 @@ pub struct AppraisalRules {
     pub record_prior: u32,
 }
 
-/// A name or a change that makes no policy.
-#[derive(Debug, Error)]
-pub enum PolicyError {
-    /// No preset has the name.
-    #[error("there is no policy {0:?}; known are arena and tribunal")]
-    UnknownPreset(String),
-    /// The changes name an unknown key or a value of the wrong type.
-    #[error("the policy cannot be changed so: {0}")]
-    BadChange(#[from] serde_json::Error),
-}
-
 impl Policy {
     /// Returns the preset of that name.
     pub fn preset(name: &str) -> Result<Self, PolicyError> {
@@ -288,13 +276,6 @@ impl Policy {
             "tribunal" => Ok(Self::tribunal()),
             _ => Err(PolicyError::UnknownPreset(name.to_owned())),
         }
-    }
-
-    /// Returns the policy with `changes`, an object with some of its keys, laid over it.
-    pub fn changed(&self, changes: &Value) -> Result<Self, PolicyError> {
-        let mut whole = serde_json::to_value(self)?;
-        lay_over(&mut whole, changes);
-        Ok(serde_json::from_value(whole)?)
     }
 
     /// Returns the arithmetic of the three-round debate: place and category, stated confidence.
@@ -446,43 +427,9 @@ impl Policy {
     }
 }
 
-/// Lays `changes` over `whole`: objects key by key, everything else as one.
-fn lay_over(whole: &mut Value, changes: &Value) {
-    match (whole, changes) {
-        (Value::Object(whole), Value::Object(changes)) => {
-            for (key, change) in changes {
-                lay_over(whole.entry(key).or_insert(Value::Null), change);
-            }
-        }
-        (whole, change) => *whole = change.clone(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn a_change_touches_only_the_keys_it_names() {
-        let changed = Policy::arena()
-            .changed(&json!({"agreement": {"most": 20}}))
-            .expect("the key exists");
-        let mut expected = Policy::arena();
-        expected.agreement.most = 20;
-        assert_eq!(changed, expected);
-    }
-
-    #[test]
-    fn unknown_keys_and_presets_are_refused() {
-        assert!(Policy::arena().changed(&json!({"agrement": {}})).is_err());
-        assert!(
-            Policy::arena()
-                .changed(&json!({"agreement": {"most": "x"}}))
-                .is_err()
-        );
-        assert!(Policy::preset("seed").is_err());
-    }
 
     #[test]
     fn presets_survive_the_trip_through_json() {

@@ -16,7 +16,7 @@ use crate::review::{Defense, Examination, Plea, Stance};
 use crate::scale::Severity;
 
 /// All that was said in rounds 2 and 3, by finding.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Debate {
     pub(super) examinations: Vec<Examination>,
     pub(super) defenses: Vec<Defense>,
@@ -131,11 +131,7 @@ impl Debate {
             problems,
         );
         for (targets, examination) in kept {
-            let index = u32::try_from(self.examinations.len()).unwrap_or(u32::MAX);
-            for target in targets {
-                self.examined.entry(target).or_default().push(index);
-            }
-            self.examinations.push(examination);
+            self.add_examination(&targets, examination);
         }
     }
 
@@ -164,12 +160,44 @@ impl Debate {
             problems,
         );
         for (targets, defense) in kept {
-            let index = u32::try_from(self.defenses.len()).unwrap_or(u32::MAX);
-            for target in targets {
-                self.defended.entry(target).or_default().push(index);
-            }
-            self.defenses.push(defense);
+            self.add_defense(&targets, defense);
         }
+    }
+
+    /// Files an examination of all `targets`.
+    pub(super) fn add_examination(&mut self, targets: &[u32], examination: Examination) {
+        let index = u32::try_from(self.examinations.len()).unwrap_or(u32::MAX);
+        for &target in targets {
+            self.examined.entry(target).or_default().push(index);
+        }
+        self.examinations.push(examination);
+    }
+
+    /// Files a defense of all `targets`.
+    pub(super) fn add_defense(&mut self, targets: &[u32], defense: Defense) {
+        let index = u32::try_from(self.defenses.len()).unwrap_or(u32::MAX);
+        for &target in targets {
+            self.defended.entry(target).or_default().push(index);
+        }
+        self.defenses.push(defense);
+    }
+
+    /// Returns the part of the debate that is about `members`.
+    pub(super) fn about(&self, members: &[u32]) -> Self {
+        let mut part = self.examined_part(members);
+        for (index, targets) in by_message(&self.defended, members) {
+            part.add_defense(&targets, self.defenses[index as usize].clone());
+        }
+        part
+    }
+
+    /// Returns the examinations of `members`, without any defense.
+    pub(super) fn examined_part(&self, members: &[u32]) -> Self {
+        let mut part = Self::default();
+        for (index, targets) in by_message(&self.examined, members) {
+            part.add_examination(&targets, self.examinations[index as usize].clone());
+        }
+        part
     }
 
     /// Returns what was said about `members`.
@@ -191,6 +219,17 @@ impl Debate {
         hearing.hear_stances(self, docket, members);
         Heard(Some(hearing))
     }
+}
+
+/// Returns which of `members` each message about them is about.
+fn by_message(filed: &BTreeMap<u32, Vec<u32>>, members: &[u32]) -> BTreeMap<u32, Vec<u32>> {
+    let mut messages: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for member in members {
+        for &index in filed.get(member).map_or(&[][..], Vec::as_slice) {
+            messages.entry(index).or_default().push(*member);
+        }
+    }
+    messages
 }
 
 /// Drops all messages of a reviewer that says different things about one finding.

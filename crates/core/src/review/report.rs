@@ -167,6 +167,10 @@ pub struct ReviewedFinding {
     pub standing: Standing,
     /// Whether it counts for the gate: accepted or disputed, not dismissed, new if only new do.
     pub counts: bool,
+    /// Whether a human must decide it before the change goes in: it is high or critical, nobody
+    /// could settle it, and it is worse than anything that was accepted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub escalate: bool,
     /// Whether it binds the coder.
     pub obligation: Obligation,
     /// The tag of the lead, or the one that its severity stands for.
@@ -213,7 +217,7 @@ pub struct ReviewedFinding {
     pub trace: Vec<TraceLine>,
     /// Why it was decided so, one sentence each.
     pub reasons: Vec<String>,
-    /// What would reverse the decision; empty when it stands.
+    /// What would reverse the decision, in sentences.
     pub reversal: String,
 }
 

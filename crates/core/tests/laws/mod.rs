@@ -3,7 +3,7 @@
 //! `properties.rs` tries them on the same reviews every time; `slow_properties.rs` on new ones.
 
 use proptest::prelude::*;
-use tribunal_core::consensus::{Input, Judgement, Policy, Settlement, Verdict, settle};
+use tribunal_core::consensus::{Input, Judgement, Policy, Settlement, Verdict, reversals, settle};
 use tribunal_core::finding::{Category, Finding, Grounding, Location};
 use tribunal_core::reply::Side;
 use tribunal_core::review::{Defense, Examination, Plea, Stance};
@@ -180,6 +180,42 @@ fn confidence_of(settlement: &Settlement, id: &str, reviewer: &str) -> Option<u8
     Some(group.confidence.get())
 }
 
+/// An argument with every quality that is measured.
+const ARGUED: &str =
+    "since `save()` on line 7 is guarded, nobody can ever get here with such a value";
+
+/// Returns the verdict on `finding` after so many families have moved it by so many points.
+fn verdict_after(
+    input: &Input,
+    policy: &Policy,
+    finding: &Finding,
+    (stance, reason, families, points): (Stance, &str, u8, i64),
+) -> Option<Verdict> {
+    let mut more = input.clone();
+    more.examinations
+        .extend((0..families).map(|number| Examination {
+            reviewer: format!("new{number}"),
+            family: format!("unheard{number}"),
+            finding_id: finding.id.clone(),
+            original_model: Some(finding.reviewer.clone()),
+            stance,
+            adjustment: Adjustment::new(points).expect("within the scale"),
+            reasoning: reason.to_owned(),
+            new_observations: Vec::new(),
+        }));
+    verdict_of(&settle(more, policy), finding)
+}
+
+fn verdict_of(settlement: &Settlement, finding: &Finding) -> Option<Verdict> {
+    let is_it = |member: &u32| {
+        let other = &settlement.findings[*member as usize];
+        other.id == finding.id && other.reviewer == finding.reviewer
+    };
+    let mut groups = settlement.groups.iter();
+    let group = groups.find(|group| group.members.iter().any(is_it))?;
+    Some(group.verdict)
+}
+
 proptest! {
     #![proptest_config(super::config())]
 
@@ -229,6 +265,53 @@ proptest! {
     }
 
     #[test]
+    fn the_statistics_count_every_group_once(input in judged_review(), policy in policy()) {
+        let settlement = settle(input, &policy);
+        let counts = settlement.report().debate_statistics;
+        let counted = counts.agreements
+            + counts.conflicts_resolved
+            + counts.disputes_unresolved
+            + counts.unique_findings_accepted
+            + counts.unique_findings_rejected;
+        prop_assert_eq!(counted as usize, settlement.groups.len());
+    }
+
+    #[test]
+    fn the_report_loses_nothing_that_anybody_said(input in judged_review(), policy in policy()) {
+        let settlement = settle(input, &policy);
+        let report = settlement.report();
+        let lists = &report.consensus;
+        let details = lists.rejected.iter().map(|one| &one.details);
+        let details = details.chain(lists.disputed.iter().map(|one| &one.details));
+        let listed = details.map(|one| (&one.members, &one.cross_examination_trail));
+        let accepted = report.findings.iter().map(|one| (&one.members, &one.cross_examination_trail));
+        let mut members = Vec::new();
+        let mut said = 0;
+        for (some, trail) in accepted.chain(listed) {
+            members.extend(some.iter().map(|one| {
+                (one.reviewer.clone(), one.id.clone(), one.title.clone(), one.suggestion.clone())
+            }));
+            let round2 = trail.round2.by_reviewer.values().map(|one| &one.action);
+            let actions = round2.chain([&trail.round3.action]).filter(|action| *action != "N/A");
+            said += actions.count() + trail.round2.claude_reviewers.len() + trail.others.len();
+        }
+        members.sort_unstable();
+        let mut reported: Vec<_> = settlement.findings.iter().map(|one| {
+            (one.reviewer.clone(), one.id.clone(), one.title.clone(), one.suggestion.clone())
+        }).collect();
+        reported.sort_unstable();
+        prop_assert_eq!(members, reported);
+        let heard = settlement.groups.iter().map(|group| group.examinations.len() + group.defenses.len());
+        prop_assert_eq!(said, heard.sum::<usize>());
+        for disputed in &lists.disputed {
+            for one in &disputed.details.members {
+                let says = disputed.perspectives.get(&one.reviewer);
+                prop_assert!(says.is_some_and(|text| text.contains(&one.title)));
+            }
+        }
+    }
+
+    #[test]
     fn every_confidence_is_the_sum_of_its_trace(input in judged_review(), policy in policy()) {
         for group in &settle(input, &policy).groups {
             prop_assert!(group.confidence.get() <= 100);
@@ -273,6 +356,44 @@ proptest! {
         let before = confidence_of(&settle(alone, &policy), &finding.id, &finding.reviewer);
         let after = confidence_of(&settle(together, &policy), &finding.id, &finding.reviewer);
         prop_assert!(after >= before, "{before:?} became {after:?}");
+    }
+
+    #[test]
+    fn a_stated_reversal_reverses_and_one_point_less_does_not(
+        input in review_of(1..24), policy in policy(), judgements in prop::collection::vec(judgement(), 0..8),
+        which in any::<prop::sample::Index>(),
+    ) {
+        let input = Input { judgements, ..input };
+        let settlement = settle(input.clone(), &policy);
+        let reversals = reversals(input.clone(), &policy, &settlement);
+        prop_assert_eq!(reversals.len(), settlement.groups.len());
+        let index = which.index(settlement.groups.len());
+        let (group, reversal) = (&settlement.groups[index], reversals[index]);
+        prop_assert_eq!(reversal.verdict, group.verdict);
+        let lead = &settlement.findings[group.lead() as usize];
+        let (stance, sign) = match group.verdict {
+            Verdict::Accepted => (Stance::Disagree, -1),
+            Verdict::Disputed | Verdict::Rejected => (Stance::Agree, 1),
+        };
+        for (stated, reason) in [(reversal.bare, ""), (reversal.argued, ARGUED)] {
+            let after = |families: u8, points: i64| {
+                let said = (stance, reason, families, sign * points);
+                verdict_after(&input, &policy, lead, said)
+            };
+            let Some(stated) = stated else {
+                prop_assert_eq!(after(4, 30), Some(group.verdict));
+                continue;
+            };
+            let points = i64::from(stated.points);
+            prop_assert_eq!(after(stated.families, points), Some(stated.verdict));
+            prop_assert_ne!(stated.verdict, group.verdict);
+            if points > 0 {
+                prop_assert_eq!(after(stated.families, points - 1), Some(group.verdict));
+            }
+            if stated.families > 1 {
+                prop_assert_eq!(after(stated.families - 1, 30), Some(group.verdict));
+            }
+        }
     }
 
     #[test]

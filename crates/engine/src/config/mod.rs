@@ -17,6 +17,7 @@ mod given;
 mod key;
 mod layers;
 mod node;
+mod policy;
 mod problem;
 mod read;
 mod review;
@@ -42,9 +43,10 @@ pub use disputes::{DisputeSettings, OnMajor, PrecedentSettings, StaleAlert};
 pub use edit::{Change, Editor, Target};
 pub use error::{ConfigError, Layer, Origin, Untrusted};
 pub use key::Key;
+pub use policy::ReviewPolicy;
 pub use review::{
     ArbitrationSettings, Builtin, EscalateTo, IssueSettings, JudgeSettings, OnDispute,
-    OpinionSettings, PolicyName, ReviewSettings, Rounds,
+    OpinionSettings, ReviewSettings, Rounds,
 };
 pub use roster::{Roster, SCRIPTED};
 pub use schema::{reference, schema};

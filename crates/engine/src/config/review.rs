@@ -10,6 +10,8 @@ use tribunal_core::review::coverage::Omission;
 use tribunal_core::review::gate::Obligation;
 
 use super::command::{one_or_many, one_or_many_schema};
+use super::policy::ReviewPolicy;
+use super::trial::Weighing;
 use super::values::Size;
 
 /// Who reviews, how findings are settled, how they bind, and how disputes are resolved.
@@ -18,9 +20,13 @@ use super::values::Size;
 pub struct ReviewSettings {
     /// Domains of the built-in reviewers, which read syntax trees and need no model.
     pub builtin: Vec<Builtin>,
-    /// The numbers by which findings are settled: `tribunal` or `arena`.
-    pub policy: PolicyName,
-    /// How far reviewers debate: `contested` findings, or 1, 2 or 3 rounds about all of them.
+    /// The numbers by which findings are settled: `tribunal`, `arena`, or a mapping such as
+    /// `{name: arena, rounds: {floor: 30}}` that changes some of them.
+    pub policy: ReviewPolicy,
+    /// Whether past rulings on reviewers move the confidence of their findings: `equal` or `record`.
+    pub weights: Weighing,
+    /// How far reviewers debate: at most 1, 2 or 3 rounds, or `contested`: three when two families
+    /// or more can be asked.
     pub rounds: Rounds,
     /// Whether all findings are debated, not only what is contested.
     pub debate_all: bool,
@@ -50,7 +56,8 @@ impl Default for ReviewSettings {
     fn default() -> Self {
         Self {
             builtin: Builtin::ALL.to_vec(),
-            policy: PolicyName::Tribunal,
+            policy: ReviewPolicy::default(),
+            weights: Weighing::Equal,
             rounds: Rounds::Contested,
             debate_all: false,
             part_chars: 160_000,
@@ -108,27 +115,6 @@ impl Builtin {
     pub const ALL: [Self; 3] = [Self::Security, Self::Correctness, Self::Tests];
 }
 
-/// The numbers by which findings are settled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PolicyName {
-    /// Measured on real reviews.
-    Tribunal,
-    /// The arithmetic of the debate format as it was designed.
-    Arena,
-}
-
-impl PolicyName {
-    /// Returns the word used in config and reports.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Tribunal => "tribunal",
-            Self::Arena => "arena",
-        }
-    }
-}
-
 /// How far reviewers debate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "RoundsWord", into = "RoundsWord")]
@@ -147,9 +133,16 @@ pub enum Rounds {
 /// How `rounds` is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(transform = only_these_rounds)]
 enum RoundsWord {
     Number(u8),
     Word(String),
+}
+
+/// Puts the words that are understood in the place of any number or text.
+fn only_these_rounds(schema: &mut schemars::Schema) {
+    schema.remove("anyOf");
+    schema.insert("enum".to_owned(), serde_json::json!(["contested", 1, 2, 3]));
 }
 
 impl TryFrom<RoundsWord> for Rounds {

@@ -149,12 +149,13 @@ impl<'s> Section<'s> {
                 .collect::<Vec<_>>()
                 .join(", ");
         }
-        if let Some([one, _]) = target
-            .get("anyOf")
-            .and_then(Value::as_array)
-            .map(Vec::as_slice)
-        {
-            return format!("one or a list of: {}", self.kind(one));
+        let choices = target.get("anyOf").and_then(Value::as_array);
+        match choices.map(Vec::as_slice) {
+            Some([one, many]) if many.get("type") == Some(&Value::from("array")) => {
+                return format!("one or a list of: {}", self.kind(one));
+            }
+            Some([one, other]) => return format!("{} or {}", self.kind(one), self.kind(other)),
+            _ => {}
         }
         if let Some(title) = target.get("title").and_then(Value::as_str) {
             return title.to_owned();
@@ -180,15 +181,20 @@ impl<'s> Section<'s> {
 }
 
 /// Returns the words that an enumeration allows.
-fn constants(schema: &Value) -> Vec<&str> {
+fn constants(schema: &Value) -> Vec<String> {
     let listed = schema.get("enum").and_then(Value::as_array);
     let described = schema.get("oneOf").and_then(Value::as_array);
-    let listed = listed.into_iter().flatten().filter_map(Value::as_str);
+    let listed = listed.into_iter().flatten();
     let described = described
         .into_iter()
         .flatten()
-        .filter_map(|one| one.get("const")?.as_str());
-    listed.chain(described).collect()
+        .filter_map(|one| one.get("const"));
+    let word = |value: &Value| match value {
+        Value::String(word) => Some(word.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    listed.chain(described).filter_map(word).collect()
 }
 
 fn description(schema: &Value) -> &str {

@@ -44,7 +44,7 @@ impl Default for TrialSettings {
     }
 }
 
-/// What judges' words weigh.
+/// What words of judges or reviewers weigh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Weighing {

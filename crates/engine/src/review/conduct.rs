@@ -1,6 +1,6 @@
 //! One review from beginning to end: hear, check, debate, weigh, settle, decide, store.
 
-use tribunal_core::consensus::{Input, Reviewer, Verdict, settle};
+use tribunal_core::consensus::{Input, Reviewer, Verdict, reversals, settle};
 use tribunal_core::event::EventKind;
 use tribunal_core::finding::Finding;
 use tribunal_core::review::history::TrackedFinding;
@@ -11,7 +11,7 @@ use super::ask::Asking;
 use super::debate::Floor;
 use super::hear::Heard;
 use super::panel::Member;
-use super::{ReviewRequest, count, ground, policy_of, read_change, receipt, report};
+use super::{ReviewRequest, count, ground, read_change, receipt, report};
 use crate::Engine;
 use crate::case::{Case, CaseError};
 use crate::change::{Change, Repository};
@@ -72,7 +72,8 @@ impl Engine {
         let heard = self.hear_all(asking, request, change).await?;
         let ground = ground::Ground::new(change);
         let (mut input, mut doubts) = collect(&heard, &ground);
-        let policy = policy_of(request)?;
+        input.record.clone_from(&request.record);
+        let policy = request.policy.policy()?;
         let floor = Floor {
             asking,
             request,
@@ -86,17 +87,20 @@ impl Engine {
         input.advisories.clone_from(&advice.advisories);
         aside.notes.extend(advice.notes);
         floor.weigh(&mut input, &mut aside).await?;
-        let settlement = settle(input, &policy);
+        let settlement = settle(input.clone(), &policy);
+        let reversals = reversals(input, &policy, &settlement);
         let mut known = self.ledger.store().findings().await?;
         self.forget_expired(&mut known).await?;
         let runs = self.ledger.store().runs(case.id()).await?;
         let parts = report::Parts {
             case: case.id(),
             request,
+            policy: policy.title(),
             change,
             coverage: receipt::coverage(change, request, &heard),
             heard: &heard,
             settlement: &settlement,
+            reversals: &reversals,
             doubts: &doubts,
             aside: &aside,
             advisories: &advice.advisories,

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tribunal_core::case::{CaseKind, CaseState, Outcome};
-use tribunal_core::consensus::Policy;
+use tribunal_core::consensus::{Policy, Record};
 use tribunal_core::finding::Label;
 use tribunal_core::ids::CaseId;
 use tribunal_core::review::coverage::Omission;
@@ -34,8 +34,9 @@ use tribunal_store::{CaseRecord, StoreError};
 use crate::Engine;
 use crate::case::{Case, CaseError, blocking};
 use crate::change::{self, Change, ChangeLimits, ChangeRequest, Pinned, Repository};
-use crate::config::{Rounds, Settings};
+use crate::config::{Rounds, Settings, Weighing};
 use crate::export::Exported;
+use crate::stats::statistics_of;
 use crate::worktree::remove_tree;
 use advise::Shelf;
 pub(crate) use advise::{Advice, STEP as ADVISORY_STEP};
@@ -135,7 +136,11 @@ pub(crate) struct ReviewRequest {
     /// Where advisories are looked up; nowhere when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     advisories: Option<Shelf>,
-    policy: String,
+    /// The numbers by which it is settled.
+    policy: PinnedPolicy,
+    /// What past rulings say about the reviewers, when that shall count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    record: Option<Record>,
     part_chars: u32,
     mandatory: Vec<Label>,
     may_skip: Vec<Omission>,
@@ -153,6 +158,26 @@ pub(crate) struct ReviewRequest {
     /// Stands before the keys of questions about a coder's work; empty for the review itself.
     #[serde(skip)]
     phase: String,
+}
+
+/// The policy of a review: all of its numbers, so that later versions come to the same end.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+enum PinnedPolicy {
+    Whole(Box<Policy>),
+    /// A preset by its name, as earlier versions recorded it.
+    Named(String),
+}
+
+impl PinnedPolicy {
+    fn policy(&self) -> Result<Policy, CaseError> {
+        match self {
+            Self::Whole(policy) => Ok(policy.as_ref().clone()),
+            Self::Named(name) => {
+                Policy::preset(name).map_err(|error| CaseError::Request(error.to_string()))
+            }
+        }
+    }
 }
 
 /// What came of a review.
@@ -244,7 +269,6 @@ impl Engine {
         members: Vec<Member>,
         id: CaseId,
     ) -> Result<Reviewed, CaseError> {
-        let policy = settings.review.policy.as_str();
         let arbitration = match &wish.arbitrate {
             Some(wish) => Some(ArbitrationRequest::of(self, settings, wish).await?),
             None => None,
@@ -260,7 +284,8 @@ impl Engine {
             debate_all: wish.debate_all || settings.review.debate_all,
             judges: panel::judges(self, settings),
             advisories: Shelf::of(&settings.advisories),
-            policy: policy.to_owned(),
+            policy: PinnedPolicy::Whole(Box::new(settings.review.policy.policy().clone())),
+            record: self.record_of_reviewers(settings).await?,
             part_chars: settings.review.part_chars,
             mandatory: settings.review.mandatory_labels(),
             may_skip: settings.review.may_skip.clone(),
@@ -347,6 +372,22 @@ impl Engine {
         }
     }
 
+    /// Returns what is known about the reviewers when it shall count. It is kept with the review, so
+    /// that later rulings change nothing about it.
+    async fn record_of_reviewers(&self, settings: &Settings) -> Result<Option<Record>, CaseError> {
+        match settings.review.weights {
+            Weighing::Equal => Ok(None),
+            Weighing::Record => {
+                let store = self.ledger.store();
+                let known = statistics_of(store.as_ref(), &self.dir, None).await?;
+                Ok(Some(Record {
+                    reviewers: known.record().reviewers,
+                    ..Record::default()
+                }))
+            }
+        }
+    }
+
     fn repository(&self, directory: &Path) -> Result<Repository, CaseError> {
         Repository::open(directory, self.dir.clone_of_repository()).map_err(CaseError::from)
     }
@@ -383,10 +424,6 @@ fn limits(settings: &Settings) -> ChangeLimits {
 async fn read_change(repository: &Repository, pinned: &Pinned) -> Result<Change, CaseError> {
     let (repository, pinned) = (repository.clone(), pinned.clone());
     blocking(move || change::read(&repository, &pinned)).await
-}
-
-fn policy_of(request: &ReviewRequest) -> Result<Policy, CaseError> {
-    Policy::preset(&request.policy).map_err(|error| CaseError::Request(error.to_string()))
 }
 
 fn outcome_of(report: &ReviewReport) -> Outcome {

@@ -5,7 +5,7 @@ mod rounds;
 use std::collections::BTreeMap;
 
 use tribunal_code::ground::fingerprint;
-use tribunal_core::consensus::{Advisory, Group, Settlement, Verdict};
+use tribunal_core::consensus::{Advisory, Group, Reversal, Settlement, Verdict};
 use tribunal_core::finding::{Category, Finding, Label};
 use tribunal_core::ids::CaseId;
 use tribunal_core::money::{Cost, MicroUsd, Usage};
@@ -41,10 +41,14 @@ pub(super) type Doubts = BTreeMap<(String, String), Vec<String>>;
 pub(super) struct Parts<'a> {
     pub(super) case: &'a CaseId,
     pub(super) request: &'a ReviewRequest,
+    /// What the policy is called.
+    pub(super) policy: String,
     pub(super) change: &'a Change,
     pub(super) coverage: Coverage,
     pub(super) heard: &'a [Heard],
     pub(super) settlement: &'a Settlement,
+    /// What would reverse each of its groups.
+    pub(super) reversals: &'a [Reversal],
     pub(super) doubts: &'a Doubts,
     pub(super) aside: &'a Aside,
     pub(super) advisories: &'a [Advisory],
@@ -86,10 +90,11 @@ impl Parts<'_> {
             .settlement
             .groups
             .iter()
+            .zip(self.reversals)
             .zip(&sightings)
-            .map(|(group, seen)| {
+            .map(|(settled, seen)| {
                 let standing = standings.get(seen.fingerprint.as_str());
-                self.finding(group, seen, standing.copied().unwrap_or(Standing::New))
+                self.finding(settled, seen, standing.copied().unwrap_or(Standing::New))
             })
             .collect();
         let reviewers: Vec<ReviewerSummary> =
@@ -107,7 +112,7 @@ impl Parts<'_> {
             },
             gate,
             fail_on: self.request.fail_on,
-            policy: self.request.policy.clone(),
+            policy: self.policy.clone(),
             reviewers,
             findings,
             arbitration: None,
@@ -200,7 +205,12 @@ impl Parts<'_> {
         }
     }
 
-    fn finding(&self, group: &Group, seen: &TrackedFinding, standing: Standing) -> ReviewedFinding {
+    fn finding(
+        &self,
+        (group, reversal): (&Group, &Reversal),
+        seen: &TrackedFinding,
+        standing: Standing,
+    ) -> ReviewedFinding {
         let settlement = self.settlement;
         let lead = self.lead(group);
         let member = |index: u32| &settlement.findings[index as usize];
@@ -227,6 +237,7 @@ impl Parts<'_> {
             verdict: group.verdict,
             standing,
             counts,
+            escalate: group.escalate && counts,
             obligation: self.obligation(label),
             label,
             severity,
@@ -255,7 +266,7 @@ impl Parts<'_> {
             precedents: Vec::new(),
             trace: group.trace.lines().to_vec(),
             reasons: group.reasons(),
-            reversal: group.reversal(),
+            reversal: group.reversal(reversal).join(" "),
         }
     }
 

@@ -3,20 +3,20 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use tribunal_core::consensus::{Group, Policy, Report, Settlement, Trail, Verdict};
+use tribunal_core::consensus::{Group, Policy, Report, Reversal, Settlement, Trail, Verdict};
 use tribunal_core::finding::Finding;
 
 use super::text::{Places, statements};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::report::explain::{listed, one_line, reversal, write_confidence};
+use crate::report::explain::{listed, one_line, write_confidence};
 
 /// Returns all groups that `id` names.
 pub(super) fn find<'a>(
     id: &str,
     settlement: &'a Settlement,
     report: &'a Report,
-    policy: &'a Policy,
+    reversals: &[Reversal],
 ) -> Result<Vec<Case<'a>>, CliError> {
     let found = named(settlement, id);
     if found.is_empty() {
@@ -40,7 +40,7 @@ pub(super) fn find<'a>(
                 group,
                 report,
                 place,
-                policy,
+                reversal: reversals[index],
             });
         }
     }
@@ -95,7 +95,7 @@ pub(super) struct Case<'a> {
     report: &'a Report,
     /// Where it stands in the list of its verdict.
     place: usize,
-    policy: &'a Policy,
+    reversal: Reversal,
 }
 
 impl Case<'_> {
@@ -127,14 +127,7 @@ impl Case<'_> {
     }
 
     fn reversal(&self) -> String {
-        let group = self.group;
-        let rejected = &self.report.consensus.rejected;
-        let criteria = match group.verdict {
-            Verdict::Rejected => rejected[self.place].reversal_criteria.as_str(),
-            Verdict::Disputed | Verdict::Accepted => "",
-        };
-        let floor = self.policy.rounds.floor;
-        reversal(group.verdict, criteria, group.confidence, floor)
+        self.group.reversal(&self.reversal).join(" ")
     }
 
     fn json(&self) -> Result<Value, CliError> {
@@ -149,6 +142,7 @@ impl Case<'_> {
             "members": super::as_value(&members)?,
             "reasons": self.reasons(),
             "reversal": self.reversal(),
+            "reversed_by": super::as_value(&self.reversal)?,
             "trail": super::as_value(self.trail())?,
             "trace": super::as_value(&self.group.trace)?,
         }))

@@ -69,8 +69,14 @@ pub(super) fn tally(report: &ReviewReport) -> String {
         0 => String::new(),
         n => format!(", {n} left out"),
     };
+    let urgent = report.findings.iter().filter(|one| one.escalate).count();
+    let urgent = match urgent {
+        0 => String::new(),
+        1 => " (1 needs a human before merging)".to_owned(),
+        n => format!(" ({n} need a human before merging)"),
+    };
     format!(
-        "{} accepted, {} disputed, {} rejected; {} reviewed{left_out}",
+        "{} accepted, {} disputed{urgent}, {} rejected; {} reviewed{left_out}",
         number(Verdict::Accepted),
         number(Verdict::Disputed),
         number(Verdict::Rejected),
@@ -176,7 +182,12 @@ pub(super) fn standing(report: &ReviewReport, finding: &ReviewedFinding) -> Stri
         Some(precedent) => format!("; {}", one_line(&precedent.phrase(), PROSE)),
         None => String::new(),
     };
-    format!("{obligation}, {before}{not_counted}{ruled}")
+    let urgent = if finding.escalate {
+        ", needs a human before merging"
+    } else {
+        ""
+    };
+    format!("{obligation}, {before}{not_counted}{urgent}{ruled}")
 }
 
 /// Returns what came from a reviewer, in a word and, where something went wrong, a sentence.

@@ -1,6 +1,7 @@
 //! Rounds 2 and 3 with a scripted cast: who examined, who gave way, who was silent, and what counts.
 
 mod judge;
+mod policy;
 
 use serde_json::{Value, json};
 
@@ -35,6 +36,8 @@ fn finding(findings: &str) -> Value {
 /// A debate about one finding of ann.
 struct Debate {
     desk: Desk,
+    /// More of `review`, and what stands after it.
+    review: String,
     extra: String,
 }
 
@@ -51,6 +54,7 @@ impl Debate {
         desk.reviewer("eve", "google", &script("", eve));
         Self {
             desk,
+            review: String::new(),
             extra: String::new(),
         }
     }
@@ -65,8 +69,8 @@ impl Debate {
     fn report(&self, args: &[&str]) -> Value {
         let agents: String = self.desk.reviewers.concat();
         let yaml = format!(
-            "agents:\n{agents}review: {{builtin: []}}\nretry: {{attempts: 1}}\n{}",
-            self.extra
+            "agents:\n{agents}review: {{builtin: []{}}}\nretry: {{attempts: 1}}\n{}",
+            self.review, self.extra
         );
         self.desk.env.write_user_config(&yaml);
         let mut all = vec!["review", "--json"];
@@ -243,6 +247,7 @@ fn a_question_that_is_too_long_is_put_in_halves() {
     desk.reviewer("bob", "openai", &bob);
     let debate = Debate {
         desk,
+        review: String::new(),
         extra: String::new(),
     };
     insta::assert_snapshot!(debate.told(&["--rounds", "3", "--all"]), @"
@@ -284,6 +289,7 @@ fn one_round_is_no_debate_and_all_is_about_everything() {
     );
     let debate = Debate {
         desk,
+        review: String::new(),
         extra: String::new(),
     };
     let contested = debate.report(&[]);

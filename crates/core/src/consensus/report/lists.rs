@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Accepted, Details, Disputed, MemberId, NamedResponse, Rejected, ReportedFinding, Response,
-    Round1, Round2, Round3, Trail, words,
+    Accepted, Details, Disputed, Member, MemberId, NamedResponse, Rejected, ReportedFinding,
+    Response, Round1, Round2, Round3, Said, Trail, words,
 };
 use crate::consensus::outcome::{Group, Settlement};
 use crate::finding::{Category, Finding, Location};
 use crate::review::Plea;
-use crate::scale::Severity;
+use crate::scale::{Confidence, Severity};
 
 /// What an action is called when nothing came.
 const NO_ANSWER: &str = "N/A";
@@ -31,6 +31,7 @@ impl Settlement {
             suggestion: self.finding(group.suggested_by).suggestion.clone(),
             locations: self.locations(group),
             ids: self.ids(group),
+            members: self.members(group),
             cross_examination_trail: self.trail(group),
             trace: group.trace.lines().to_vec(),
         }
@@ -78,27 +79,64 @@ impl Settlement {
 
     pub(super) fn disputed(&self, group: &Group) -> Disputed {
         let lead = self.finding(group.lead());
-        let mut perspectives: BTreeMap<String, String> = BTreeMap::new();
-        for finding in group.members.iter().map(|&member| self.finding(member)) {
-            let severity = finding.severity.map_or("no severity", Severity::as_str);
-            let text = format!("{severity}: {}", words::fullest(finding));
-            perspectives.entry(finding.reviewer.clone()).or_insert(text);
-        }
-        for &index in &group.examinations {
-            let examination = &self.examinations[index as usize];
-            let text = format!("{}: {}", examination.stance, examination.reasoning);
-            let known = perspectives.entry(examination.reviewer.clone());
-            known.or_insert(text);
-        }
         Disputed {
             title: lead.title.clone(),
             line: lead.location.line,
-            perspectives,
+            perspectives: self.perspectives(group),
             notes: words::notes(group),
             unresolved_questions: words::questions(group),
             recommended_action: words::action(group, &lead.location),
             details: self.details(group),
         }
+    }
+
+    /// Returns all that each reviewer says about a group, in the order of the rounds.
+    fn perspectives(&self, group: &Group) -> BTreeMap<String, String> {
+        let findings = group.members.iter().map(|&member| {
+            let finding = self.finding(member);
+            let severity = finding.severity.map_or("no severity", Severity::as_str);
+            let text = format!("{severity}: {}", words::fullest(finding));
+            (&finding.reviewer, text)
+        });
+        let examinations = group.examinations.iter().map(|&index| {
+            let one = &self.examinations[index as usize];
+            (
+                &one.reviewer,
+                words::said(one.stance.as_str(), &one.reasoning),
+            )
+        });
+        let defenses = group.defenses.iter().map(|&index| {
+            let one = &self.defenses[index as usize];
+            (
+                &one.reviewer,
+                words::said(one.plea.as_str(), &one.reasoning),
+            )
+        });
+        let mut perspectives: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (who, text) in findings.chain(examinations).chain(defenses) {
+            let texts = perspectives.entry(who.clone()).or_default();
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        let joined = perspectives.into_iter();
+        joined
+            .map(|(who, texts)| (who, texts.join("\n\n")))
+            .collect()
+    }
+
+    fn members(&self, group: &Group) -> Vec<Member> {
+        let members = group.members.iter().map(|&member| self.finding(member));
+        let member = |finding: &Finding| Member {
+            reviewer: finding.reviewer.clone(),
+            id: finding.id.clone(),
+            title: finding.title.clone(),
+            description: finding.description.clone(),
+            suggestion: finding.suggestion.clone(),
+            severity: finding.severity,
+            confidence: finding.confidence.map(Confidence::get),
+        };
+        members.map(member).collect()
     }
 
     fn details(&self, group: &Group) -> Details {
@@ -107,6 +145,7 @@ impl Settlement {
             confidence: group.confidence.get(),
             locations: self.locations(group),
             ids: self.ids(group),
+            members: self.members(group),
             cross_examination_trail: self.trail(group),
             trace: group.trace.lines().to_vec(),
         }
@@ -151,48 +190,26 @@ impl Settlement {
 
     fn trail(&self, group: &Group) -> Trail {
         let lead = self.finding(group.lead());
-        let defenses = group
-            .defenses
-            .iter()
-            .map(|&index| &self.defenses[index as usize]);
-        let defense = defenses.max_by_key(|one| {
-            let rank = match one.plea {
-                Plea::Defend => 2,
-                Plea::Modify => 1,
-                Plea::Concede => 0,
-            };
-            (one.reviewer == lead.reviewer, rank)
-        });
+        let (round2, mut others) = self.round2(group, lead);
+        let (round3, pleas) = self.round3(group, lead);
+        others.extend(pleas);
         Trail {
             round1: Round1 {
                 original_model: lead.reviewer.clone(),
                 original_severity: lead.severity.unwrap_or(group.severity),
                 original_confidence: self.original_confidence(group),
             },
-            round2: self.round2(group, lead),
-            round3: Round3 {
-                defender: defense.map_or(&lead.reviewer, |one| &one.reviewer).clone(),
-                action: defense
-                    .map_or(NO_ANSWER, |one| one.plea.as_str())
-                    .to_owned(),
-                confidence_adjustment: defense.map_or(0, |one| one.adjustment.get()),
-                reasoning: defense.map_or(String::new(), |one| one.reasoning.clone()),
-            },
+            round2,
+            round3,
+            others,
             final_confidence_calculation: group.trace.to_string(),
         }
     }
 
-    fn round2(&self, group: &Group, lead: &Finding) -> Round2 {
+    /// Returns what each reviewer said in round 2, and what a reviewer said besides.
+    fn round2(&self, group: &Group, lead: &Finding) -> (Round2, Vec<Said>) {
         let mut round = Round2::default();
-        let others = self.panel.iter().filter(|one| one.name != lead.reviewer);
-        for reviewer in others.filter(|one| one.family != CLAUDE) {
-            let silence = Response {
-                action: NO_ANSWER.to_owned(),
-                confidence_adjustment: 0,
-                reasoning: String::new(),
-            };
-            round.by_reviewer.insert(reviewer.name.clone(), silence);
-        }
+        let mut others = Vec::new();
         for &index in &group.examinations {
             let examination = &self.examinations[index as usize];
             let response = Response {
@@ -205,10 +222,63 @@ impl Settlement {
                 round
                     .claude_reviewers
                     .push(NamedResponse { reviewer, response });
+            } else if round.by_reviewer.contains_key(&reviewer) {
+                others.push(Said {
+                    round: 2,
+                    reviewer,
+                    finding_id: examination.finding_id.clone(),
+                    response,
+                });
             } else {
                 round.by_reviewer.insert(reviewer, response);
             }
         }
-        round
+        let silent = self.panel.iter().filter(|one| one.name != lead.reviewer);
+        for reviewer in silent.filter(|one| one.family != CLAUDE) {
+            let entry = round.by_reviewer.entry(reviewer.name.clone());
+            entry.or_insert_with(|| Response {
+                action: NO_ANSWER.to_owned(),
+                confidence_adjustment: 0,
+                reasoning: String::new(),
+            });
+        }
+        (round, others)
+    }
+
+    /// Returns the plea that stands for the group, and those of its other authors.
+    fn round3(&self, group: &Group, lead: &Finding) -> (Round3, Vec<Said>) {
+        let defenses = || {
+            let indices = group.defenses.iter();
+            indices.map(|&index| (index, &self.defenses[index as usize]))
+        };
+        let chosen = defenses().max_by_key(|(_, one)| {
+            let rank = match one.plea {
+                Plea::Defend => 2,
+                Plea::Modify => 1,
+                Plea::Concede => 0,
+            };
+            (one.reviewer == lead.reviewer, rank)
+        });
+        let others = defenses().filter(|(index, _)| Some(*index) != chosen.map(|one| one.0));
+        let others = others.map(|(_, one)| Said {
+            round: 3,
+            reviewer: one.reviewer.clone(),
+            finding_id: one.finding_id.clone(),
+            response: Response {
+                action: one.plea.as_str().to_owned(),
+                confidence_adjustment: one.adjustment.get(),
+                reasoning: one.reasoning.clone(),
+            },
+        });
+        let defense = chosen.map(|(_, one)| one);
+        let round = Round3 {
+            defender: defense.map_or(&lead.reviewer, |one| &one.reviewer).clone(),
+            action: defense
+                .map_or(NO_ANSWER, |one| one.plea.as_str())
+                .to_owned(),
+            confidence_adjustment: defense.map_or(0, |one| one.adjustment.get()),
+            reasoning: defense.map_or(String::new(), |one| one.reasoning.clone()),
+        };
+        (round, others.collect())
     }
 }

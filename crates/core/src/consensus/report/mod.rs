@@ -69,6 +69,9 @@ pub struct ReportedFinding {
     pub locations: Vec<Location>,
     /// The members by id, the lead first.
     pub ids: Vec<MemberId>,
+    /// The members as they were reported, in the same order.
+    #[serde(default)]
+    pub members: Vec<Member>,
     /// What was said about it, round by round.
     pub cross_examination_trail: Trail,
     /// The calculation of the confidence; the amounts add up to it.
@@ -84,6 +87,25 @@ pub struct MemberId {
     pub id: String,
 }
 
+/// A member as its reviewer reported it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Member {
+    /// Who reported it.
+    pub reviewer: String,
+    /// What the reviewer calls it.
+    pub id: String,
+    /// In one line.
+    pub title: String,
+    /// In full.
+    pub description: String,
+    /// What to do about it.
+    pub suggestion: String,
+    /// How bad, where the reviewer said so.
+    pub severity: Option<Severity>,
+    /// How sure, where the reviewer said so.
+    pub confidence: Option<u8>,
+}
+
 /// What was said about a finding, round by round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Trail {
@@ -93,6 +115,10 @@ pub struct Trail {
     pub round2: Round2,
     /// What its author said then.
     pub round3: Round3,
+    /// What has no place above: what a reviewer said about further members, and the pleas of
+    /// further authors.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Said>,
     /// The calculation of the confidence as a formula.
     pub final_confidence_calculation: String,
 }
@@ -122,7 +148,8 @@ pub struct Round2 {
 /// What one reviewer said about a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Response {
-    /// `agree`, `disagree`, `partial`, or `N/A` when nothing came.
+    /// `agree`, `disagree`, `partial`; in round 3 `defend`, `concede`, `modify`; or `N/A` when
+    /// nothing came.
     pub action: String,
     /// How far it wanted to move the confidence.
     pub confidence_adjustment: i8,
@@ -151,6 +178,20 @@ pub struct Round3 {
     pub confidence_adjustment: i8,
     /// Why.
     pub reasoning: String,
+}
+
+/// Something that was said about a member in a later round.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Said {
+    /// In which round.
+    pub round: u8,
+    /// By whom.
+    pub reviewer: String,
+    /// About which finding, as the message calls it.
+    pub finding_id: String,
+    /// What, and why.
+    #[serde(flatten)]
+    pub response: Response,
 }
 
 /// All findings by verdict.
@@ -233,6 +274,9 @@ pub struct Details {
     pub locations: Vec<Location>,
     /// The members by id, the lead first.
     pub ids: Vec<MemberId>,
+    /// The members as they were reported, in the same order.
+    #[serde(default)]
+    pub members: Vec<Member>,
     /// What was said about it, round by round.
     pub cross_examination_trail: Trail,
     /// The calculation of the confidence; the amounts add up to it.
@@ -246,13 +290,14 @@ pub struct Statistics {
     pub total_findings_received: u32,
     /// The same by reviewer.
     pub findings_per_model: BTreeMap<String, u32>,
-    /// Groups on which two or more voices agree.
+    /// Groups on which two or more voices agree and which are not disputed. This and the next four
+    /// count every group once.
     pub agreements: u32,
     /// Conflicts that were settled.
     pub conflicts_resolved: u32,
     /// Groups that stay disputed.
     pub disputes_unresolved: u32,
-    /// Accepted groups of one voice.
+    /// Accepted groups of one voice that nobody contests.
     pub unique_findings_accepted: u32,
     /// Rejected groups of one voice.
     pub unique_findings_rejected: u32,

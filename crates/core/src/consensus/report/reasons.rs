@@ -2,6 +2,7 @@
 
 use super::words;
 use crate::consensus::outcome::{Group, Verdict};
+use crate::consensus::reversal::Reversal;
 
 impl Group {
     /// Returns why it was decided so, and what stays open, one sentence each.
@@ -14,12 +15,11 @@ impl Group {
         reasons
     }
 
-    /// Returns what evidence would reverse a rejection; empty for what was not rejected.
+    /// Returns what would change the decision, one sentence each: the evidence that a rejection
+    /// lacks, and what reviewers could still say.
     #[must_use]
-    pub fn reversal(&self) -> String {
-        match self.verdict {
-            Verdict::Rejected => words::reversal(self),
-            Verdict::Accepted | Verdict::Disputed => String::new(),
-        }
+    pub fn reversal(&self, reversal: &Reversal) -> Vec<String> {
+        let evidence = (self.verdict == Verdict::Rejected).then(|| words::reversal(self));
+        evidence.into_iter().chain(reversal.sentences()).collect()
     }
 }

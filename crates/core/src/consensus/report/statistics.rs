@@ -1,31 +1,21 @@
 //! Statistics, counted from the result.
 
 use super::{ConfidenceChanges, Round2Statistics, Round3Statistics, Statistics};
-use crate::consensus::ordered::Ordered;
 use crate::consensus::outcome::{Group, Kind, Settlement, Verdict};
 use crate::finding::Source;
 use crate::review::{Plea, Stance};
 
 pub(super) fn statistics(settlement: &Settlement) -> Statistics {
-    let groups = &settlement.groups;
     let mut counts = Statistics {
-        agreements: count(groups, |group| group.kind == Kind::Agreed),
-        conflicts_resolved: count(groups, |group| {
-            matches!(group.kind, Kind::Conflicted(_)) && group.verdict == Verdict::Accepted
-        }),
-        disputes_unresolved: count(groups, |group| group.verdict == Verdict::Disputed),
-        unique_findings_accepted: count(groups, |group| {
-            group.kind == Kind::Unique && group.verdict == Verdict::Accepted
-        }),
-        unique_findings_rejected: count(groups, |group| {
-            group.kind == Kind::Unique && group.verdict == Verdict::Rejected
-        }),
         security_advisories_checked: settlement.advisories_checked,
         round2_cross_examination: round2(settlement),
         round3_defense: round3(settlement),
         confidence_changes: confidence_changes(settlement),
         ..Statistics::default()
     };
+    for group in &settlement.groups {
+        *place_of(group, &mut counts) += 1;
+    }
     for reviewer in &settlement.panel {
         counts.findings_per_model.insert(reviewer.name.clone(), 0);
     }
@@ -40,9 +30,20 @@ pub(super) fn statistics(settlement: &Settlement) -> Statistics {
     counts
 }
 
-fn count(groups: &Ordered<Group>, holds: impl Fn(&Group) -> bool) -> u32 {
-    let number = groups.iter().filter(|group| holds(group)).count();
-    u32::try_from(number).unwrap_or(u32::MAX)
+/// Returns the one number in which a group is counted.
+fn place_of<'a>(group: &Group, counts: &'a mut Statistics) -> &'a mut u32 {
+    // One voice that falls on its own points is rejected as such, whoever contests it.
+    let alone = group.score.is_some();
+    match (group.verdict, group.kind) {
+        (Verdict::Disputed, _) => &mut counts.disputes_unresolved,
+        (Verdict::Accepted | Verdict::Rejected, Kind::Agreed) => &mut counts.agreements,
+        (Verdict::Accepted, Kind::Unique) => &mut counts.unique_findings_accepted,
+        (Verdict::Rejected, Kind::Unique) => &mut counts.unique_findings_rejected,
+        (Verdict::Rejected, Kind::Conflicted(_)) if alone => &mut counts.unique_findings_rejected,
+        (Verdict::Accepted | Verdict::Rejected, Kind::Conflicted(_)) => {
+            &mut counts.conflicts_resolved
+        }
+    }
 }
 
 fn round2(settlement: &Settlement) -> Round2Statistics {

@@ -15,6 +15,15 @@ pub(super) fn fullest(finding: &Finding) -> &str {
     }
 }
 
+/// Returns what somebody did in a later round, and why.
+pub(super) fn said(action: &str, reasoning: &str) -> String {
+    if reasoning.is_empty() {
+        action.to_owned()
+    } else {
+        format!("{action}: {reasoning}")
+    }
+}
+
 /// Returns why a group was decided as it was.
 pub(super) fn notes(group: &Group) -> String {
     sentences(group).join(" ")

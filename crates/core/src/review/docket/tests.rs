@@ -13,6 +13,7 @@ fn finding(name: &str, severity: Severity, verdict: Verdict) -> ReviewedFinding 
         verdict,
         standing: Standing::New,
         counts: true,
+        escalate: false,
         obligation: Obligation::Mandatory,
         label: Label::High,
         severity,

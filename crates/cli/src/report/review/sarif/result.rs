@@ -131,6 +131,7 @@ fn properties(report: &ReviewReport, finding: &ReviewedFinding) -> Value {
         "obligation": finding.obligation,
         "binds": report.binds(finding),
         "counts": finding.counts,
+        "escalate": finding.escalate,
         "agreement": finding.agreement,
         "inDiff": finding.in_diff,
         "voices": voices,

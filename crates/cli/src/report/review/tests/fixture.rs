@@ -239,6 +239,7 @@ fn disputed() -> ReviewedFinding {
         says: "`load` takes the row lock, so the second request waits".to_owned(),
     }];
     finding.rounds = rounds();
+    finding.escalate = true;
     finding.judgement = Some(Weighed {
         judge: "opus".to_owned(),
         side: Side::Balanced,
@@ -323,6 +324,7 @@ fn finding(id: &str, verdict: Verdict, severity: Severity, confidence: i32) -> R
         verdict,
         standing: Standing::New,
         counts: true,
+        escalate: false,
         obligation: Obligation::Mandatory,
         label: Label::High,
         severity,

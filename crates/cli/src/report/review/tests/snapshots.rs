@@ -8,7 +8,7 @@ use super::*;
 fn text_for_people() {
     assert_snapshot!(printed(&fixture::report(), ReviewFormat::Text), @r#"
     Review of main..invoice-search
-    3 accepted, 1 disputed, 1 rejected; 4 files reviewed, 11 left out
+    3 accepted, 1 disputed (1 needs a human before merging), 1 rejected; 4 files reviewed, 11 left out
     Case c-2a51c099e4, policy tribunal
 
     Accepted (3)
@@ -73,7 +73,7 @@ fn text_for_people() {
       Confidence  75 lowest original - 5 single source - 12 openai = 58
       Open        A critical finding of one family needs confidence 85 or a second family.
       Settled by  Show whether `load` opens a transaction that lives until `store`.
-      Standing    would bind, open since an earlier review
+      Standing    would bind, open since an earlier review, needs a human before merging
 
     Rejected (1)
       medium 22  f-0b8e6f21  src/invoice/search.rs:9  There are no tests for `find`
@@ -114,7 +114,7 @@ fn annotations_for_a_workflow() {
     assert_snapshot!(printed(&fixture::report(), ReviewFormat::Github), @r#"
     ::error file=src/invoice/search.rs,line=42,endLine=42,title=critical 95 (f-3c19a27e)%3A The customer's name is pasted into the SQL statement::`find` builds its statement with `format!`, and the name comes straight from the query string of the request. Whoever searches can read every table that the service can read.%0A%0AThe same pattern was removed from `orders` last year.%0ATrigger: GET /invoices?name=' OR 1=1 --%0AFix: Pass the name as a parameter:%0A```rust%0Aconn.query("SELECT * FROM invoices WHERE name = ?1", [name])%0A```%0ASaid by claude (anthropic, critical 85) and codex (openai, high 80); binds, new.
     ::warning file=src/api.rs,line=118,endLine=121,title=medium 64 (f-90b1d4aa)%3A Callers never learn that a search was cut off::`find` now stops at 500 rows, and the handler still says `complete: true`.%0ASaid by codex (openai, medium 70); optional, was fixed and is back.
-    ::warning file=src/invoice/lock.rs,line=23,endLine=24,title=critical 58 (disputed%2C f-e07d3b19)%3A Two requests can lock the same invoice::The flag is read and written in two statements.%0ATrigger: two PUT requests for one invoice within a millisecond%0ASaid by claude (anthropic, critical 75); would bind, open since an earlier review.
+    ::warning file=src/invoice/lock.rs,line=23,endLine=24,title=critical 58 (disputed%2C f-e07d3b19)%3A Two requests can lock the same invoice::The flag is read and written in two statements.%0ATrigger: two PUT requests for one invoice within a millisecond%0ASaid by claude (anthropic, critical 75); would bind, open since an earlier review, needs a human before merging.
     Tribunal: FAIL: 1 finding binds
     "#);
 }

@@ -19,7 +19,7 @@ fn markdown_for_a_pull_request() {
 
     **1 finding binds.**
 
-    Review of `main..invoice-search`: 1 accepted, 1 disputed, 1 rejected; 4 files reviewed, 4 left out.
+    Review of `main..invoice-search`: 1 accepted, 1 disputed (1 needs a human before merging), 1 rejected; 4 files reviewed, 4 left out.
 
     | | Severity | Confidence | Finding | Where |
     |---|---|--:|---|---|
@@ -94,7 +94,7 @@ fn markdown_for_a_pull_request() {
 
     **Settled by:** Show whether `load` opens a transaction that lives until `store`.
 
-    <sub>`f-e07d3b19`, bug, would bind, open since an earlier review; confidence: 75 lowest original - 5 single source - 12 openai = 58</sub>
+    <sub>`f-e07d3b19`, bug, would bind, open since an earlier review, needs a human before merging; confidence: 75 lowest original - 5 single source - 12 openai = 58</sub>
 
     </details>
 
@@ -148,7 +148,7 @@ fn junit_for_a_server() {
         <testcase classname="tribunal.gate" name="gate" time="0.000">
           <failure type="finding" message="FAIL: 1 finding binds"></failure>
           <system-out>FAIL: 1 finding binds
-    1 accepted, 1 disputed, 1 rejected; 4 files reviewed, 4 left out
+    1 accepted, 1 disputed (1 needs a human before merging), 1 rejected; 4 files reviewed, 4 left out
     </system-out>
         </testcase>
       </testsuite>
@@ -162,7 +162,7 @@ fn junit_for_a_server() {
       25 | }
     The flag is read and written in two statements.
     Trigger: two PUT requests for one invoice within a millisecond
-    Said by claude (anthropic, critical 75); would bind, open since an earlier review; confidence 75 lowest original - 5 single source - 12 openai = 58
+    Said by claude (anthropic, critical 75); would bind, open since an earlier review, needs a human before merging; confidence 75 lowest original - 5 single source - 12 openai = 58
     </system-out>
         </testcase>
         <testcase classname="tribunal.files" name="src/invoice/search.rs" file="src/invoice/search.rs" time="0.000">

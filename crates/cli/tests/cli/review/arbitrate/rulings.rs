@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::super::signed;
 use super::court::{Court, MENDED, answer, says, told};
 
 /// Returns the objection of a coder with evidence.
@@ -215,4 +216,51 @@ fn explain_tells_what_became_of_it() {
         ran.stdout
     );
     assert!(ran.stdout.contains("Awaits a ruling"), "{}", ran.stdout);
+}
+
+#[test]
+fn past_rulings_weigh_when_the_config_says_so() {
+    let other = r#"{"id": "1", "file": "src/pay.py", "line": 6, "label": "HIGH", "category": "bug", "confidence": 85, "title": "Rate is a cursor", "description": "`execute` returns a cursor, so the product with `rate` throws a type error.", "quote": "* rate", "trigger": "any call of total()", "suggestion": "Fetch the row first."}"#;
+    let mut court = Court::with_ann();
+    court.agent("bob", "reviewer", &json!([{ "text": signed(other) }]));
+    let objections = [1, 2].map(|number| {
+        let said = objection("factual_error");
+        said.replace("F1", &format!("F{number}"))
+    });
+    court.coder(&objections.join(","), &json!({}));
+    court.setting("on_dispute: {default: human}");
+    court.setting("policy: {appraisal: {record: 50, record_prior: 0}}");
+    let report = court.arbitrate(&["--json"]).json();
+    let disputed = report["arbitration"]["findings"].as_array().unwrap();
+    for (title, decision) in [("SQL", "coder"), ("Rate", "reviewer")] {
+        let is_meant = |one: &&serde_json::Value| one["title"].as_str().unwrap().starts_with(title);
+        let finding = disputed.iter().find(is_meant).unwrap();
+        let id = finding["disputes"][0]["id"].as_str().unwrap();
+        let resolve = [
+            "dispute",
+            "resolve",
+            id,
+            "--decision",
+            decision,
+            "--notes",
+            "x",
+        ];
+        court.env.run(resolve).assert_code(0);
+    }
+    let moved = |weights: &str| {
+        let set = format!("review.weights={weights}");
+        let report = court.env.run(["--set", &set, "review", "--json"]).json();
+        let mut moved = Vec::new();
+        for finding in report["findings"].as_array().unwrap() {
+            let lines = finding["trace"].as_array().unwrap().iter();
+            let by_record = lines.filter(|line| line["step"] == "record");
+            let amounts: Vec<String> = by_record.map(|line| line["amount"].to_string()).collect();
+            let who = finding["voices"][0]["reviewer"].as_str().unwrap();
+            moved.push(format!("{who} {}", amounts.join(",")));
+        }
+        moved.sort_unstable();
+        moved.join("; ")
+    };
+    assert_eq!(moved("equal"), "ann ; bob ");
+    assert_eq!(moved("record"), "ann -50; bob 50");
 }

@@ -164,8 +164,8 @@ fn a_finding_is_explained_with_all_that_was_said_and_every_number() {
         51  in all
 
     What would reverse it
-      An author who concedes it while others disagree. A debate that takes more than 11 points of
-        confidence would leave it disputed.
+      One more family that disagrees and moves it by 7 points or more would leave it disputed. A
+        concession of all its authors would leave it disputed.
     ");
     let json = env
         .run(["explain", &format!("{case}/{id}"), "--json"])
