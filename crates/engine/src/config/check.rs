@@ -6,10 +6,11 @@ use tribunal_core::finding::Label;
 use super::agent::{AgentSettings, Provider, Reach};
 use super::disputes::StaleAlert;
 use super::error::ConfigError;
-use super::node::{Mark, Node};
+use super::node::{Kind, Mark, Node};
 use super::problem::did_you_mean;
 use super::settings::{AdvisorySource, Settings};
 use super::values::Span;
+use super::work::{RuleQuestion, RuleSettings};
 
 /// Checks the merged settings; `tree` tells where each value stands.
 ///
@@ -381,6 +382,9 @@ fn check_arbiter(settings: &Settings, places: Places<'_>) -> Result<(), ConfigEr
         let hint = "define an agent with `role: arbiter` and name it with `arbiter.agent`";
         return places.error(&["arbiter", "provider"], message, Some(hint));
     }
+    for (index, rule) in arbiter.rules.iter().enumerate() {
+        check_rule(settings, rule, index, places)?;
+    }
     let Some(name) = &arbiter.agent else {
         return Ok(());
     };
@@ -408,6 +412,44 @@ fn check_arbiter(settings: &Settings, places: Places<'_>) -> Result<(), ConfigEr
             let message = format!("`arbiter.agent` names `{name}`, but there is no such agent");
             places.error(&["arbiter", "agent"], message, hint.as_deref())
         }
+    }
+}
+
+/// Checks that what a rule decides is an answer to its question, by somebody who can be chosen.
+fn check_rule(
+    settings: &Settings,
+    rule: &RuleSettings,
+    index: usize,
+    places: Places<'_>,
+) -> Result<(), ConfigError> {
+    const ROLES: [&str; 4] = ["planner", "developer", "tester", "reviewer"];
+    let decisions: &[&str] = match rule.on {
+        RuleQuestion::SelectAgent => &["complete", "retry"],
+        RuleQuestion::EvaluateProgress => &["continue", "complete", "retry"],
+    };
+    let mut known: Vec<&str> = decisions.to_vec();
+    if rule.on == RuleQuestion::SelectAgent {
+        let coders = settings.agents.iter();
+        let coders = coders.filter(|agent| agent.has_role(Role::Coder));
+        known.extend(ROLES);
+        known.extend(coders.map(|agent| agent.name.as_str()));
+    }
+    let then = rule.then.as_str();
+    if known.contains(&then) {
+        return Ok(());
+    }
+    let (on, number) = (rule.on.as_str(), index + 1);
+    let message = format!("rule {number} of `arbiter.rules` answers `{on}` with `{then}`");
+    let listed: Vec<String> = known.iter().map(|word| format!("`{word}`")).collect();
+    let hint = did_you_mean(then, known);
+    let hint = hint.unwrap_or_else(|| format!("known here: {}", listed.join(", ")));
+    let item = match places.0.at(&["arbiter", "rules"]).map(|node| &node.kind) {
+        Some(Kind::List(items)) => items.get(index),
+        _ => None,
+    };
+    match item.map(|item| item.get("then").unwrap_or(item)) {
+        Some(node) => Err(node.mark.error(message, Some(hint))),
+        None => places.error(&["arbiter", "rules"], message, Some(&hint)),
     }
 }
 

@@ -33,6 +33,16 @@ pub enum RuleQuestion {
     EvaluateProgress,
 }
 
+impl RuleQuestion {
+    /// Returns the word of the config.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::SelectAgent => "select_agent",
+            Self::EvaluateProgress => "evaluate_progress",
+        }
+    }
+}
+
 impl RuleSettings {
     /// Returns the rule as the core reads it.
     #[must_use]
