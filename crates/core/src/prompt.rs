@@ -16,7 +16,7 @@ use crate::finding::Label;
 
 pub use arbitration::{ArbitrationPrompt, AssignedFinding};
 pub use loop_questions::{
-    ARBITER_PROMPTS, GuidePrompt, arbiter_question, plan_question, work_question,
+    GuidePrompt, arbiter_prompts, arbiter_question, plan_question, work_question,
 };
 pub use rounds::{
     Round, RoundPrompt, ShownExamination, ShownFinding, ShownReport, WeighPrompt, WeighQuestion,

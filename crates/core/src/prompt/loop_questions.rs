@@ -8,8 +8,12 @@ use serde::Serialize;
 use super::{EVALUATE, GUIDE, PLAN, SELECT, Template, WORK, fill};
 use crate::arbiter::{Execution, Question};
 
-/// Version of the arbiter's questions: a decision that was made on other words is not reused.
-pub const ARBITER_PROMPTS: u32 = 1;
+/// Returns the arbiter's questions as they are shipped: a decision that was made on other words is
+/// not reused.
+#[must_use]
+pub fn arbiter_prompts() -> [&'static str; 2] {
+    [SELECT.text, EVALUATE.text]
+}
 
 /// Returns the question to the arbiter.
 #[must_use]

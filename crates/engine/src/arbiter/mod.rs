@@ -9,7 +9,7 @@ use tribunal_core::arbiter::{Decision, Question, Source};
 use tribunal_core::case::Pause;
 use tribunal_core::event::WorkEvent;
 use tribunal_core::ids::{AgentName, RunId, StepKey};
-use tribunal_core::prompt::{ARBITER_PROMPTS, arbiter_question, ask_again};
+use tribunal_core::prompt::{arbiter_prompts, arbiter_question, ask_again};
 use tribunal_core::reply::read_signed_decision;
 
 use crate::Engine;
@@ -19,6 +19,9 @@ use crate::config::{Roster, Settings};
 
 /// How often the model is asked before the fallback decides.
 const ATTEMPTS: u32 = 2;
+
+/// How the name of each step begins that puts a question to the arbiter's model.
+pub const ARBITER_STEP: &str = "ask the arbiter ";
 
 /// The arbiter as it is configured.
 #[derive(Debug, Clone)]
@@ -39,7 +42,7 @@ pub struct Decided {
     /// Who decided.
     #[serde(flatten)]
     pub source: Source,
-    /// Hash of the normalized question, the policy and the version of the prompt.
+    /// Hash of the normalized question, the policy and the words of the prompts.
     pub key: String,
 }
 
@@ -67,18 +70,24 @@ impl Arbiter {
         let own = &settings.arbiter;
         let agent = roster.arbiter(settings);
         let rules = own.all_rules();
-        let model = agent.as_ref().and_then(|name| {
+        // Whoever is asked differently may answer differently.
+        let asked = agent.as_ref().and_then(|name| {
             let agent = roster.get(name.as_str())?;
-            Some((agent.provider(), agent.model.clone()))
+            Some(serde_json::json!({
+                "provider": agent.provider().map(|provider| provider.as_str()),
+                "model": agent.model,
+                "instructions": agent.instructions,
+                "base_url": agent.base_url,
+                "command": agent.command,
+            }))
         });
         let policy = serde_json::json!({
             "rules": rules,
             "agent": agent,
-            "provider": model.as_ref().and_then(|(provider, _)| provider.map(|p| p.as_str())),
-            "model": model.as_ref().and_then(|(_, model)| model.clone()),
+            "asked": asked,
             "max_tokens": own.max_tokens,
             "temperature": own.temperature.0,
-            "prompts": ARBITER_PROMPTS,
+            "prompts": arbiter_prompts(),
         });
         Self {
             rules,
@@ -223,7 +232,7 @@ impl Engine {
     ) -> Result<Result<(Decision, Source), String>, CaseError> {
         let mut problem = String::new();
         for attempt in 1..=ATTEMPTS {
-            let name = format!("ask the arbiter {step} #{attempt}");
+            let name = format!("{ARBITER_STEP}{step} #{attempt}");
             let material = question.normalized();
             let nonce = crate::review::nonce(seed, &name, &material);
             let mut prompt = arbiter_question(question, &nonce);
