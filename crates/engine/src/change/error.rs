@@ -129,6 +129,20 @@ pub enum ChangeError {
         /// Its name.
         branch: String,
     },
+    /// A branch is checked out somewhere, so that moving it would change what lies there.
+    #[error("the branch `{branch}` is checked out in `{}`, where moving it would change your files", at.display())]
+    BranchCheckedOut {
+        /// Its name.
+        branch: String,
+        /// Where.
+        at: PathBuf,
+    },
+    /// A branch was moved by others each time that we wanted to move it.
+    #[error("the branch `{branch}` was moved by others again and again")]
+    BranchBusy {
+        /// Its name.
+        branch: String,
+    },
     /// Files of the user are not as they were.
     #[error("{} not as reviewed: {}", if paths.len() == 1 { "a file is" } else { "files are" }, paths.join(", "))]
     FilesDiffer {
@@ -207,6 +221,15 @@ impl ChangeError {
                     "Remove it with `git branch -D {branch}`, or take the patch"
                 )]
             }
+            Self::BranchCheckedOut { at, .. } => vec![
+                format!(
+                    "Check out another branch there: `git -C {} switch main`",
+                    at.display()
+                ),
+                "Or collect approved work elsewhere: `--set run.branch=NAME` or in the config"
+                    .to_owned(),
+            ],
+            Self::BranchBusy { .. } => vec!["Nothing is lost; try again".to_owned()],
             Self::MergeRefused { .. } => vec![
                 "Commit or stash your changes, or merge the branch yourself with `git merge`"
                     .to_owned(),

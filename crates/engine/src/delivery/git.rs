@@ -103,11 +103,6 @@ pub(crate) fn find(repo: &Repository, approved: &Approved) -> Result<Option<Stri
 /// Puts work on top of the branch.
 pub(crate) fn integrate(repo: &Repository, approved: &Approved) -> Result<Integrated, ChangeError> {
     let branch = &approved.branch;
-    if head_branch(repo)?.as_deref() == Some(branch) {
-        return Err(ChangeError::BranchTaken {
-            branch: branch.clone(),
-        });
-    }
     for _ in 0..MOST_RACES {
         let tip = worktree::branch_commit(repo, branch)?;
         let below = match &tip {
@@ -133,7 +128,7 @@ pub(crate) fn integrate(repo: &Repository, approved: &Approved) -> Result<Integr
             return Ok(Integrated::Commit(commit));
         }
     }
-    Err(ChangeError::BranchTaken {
+    Err(ChangeError::BranchBusy {
         branch: branch.clone(),
     })
 }

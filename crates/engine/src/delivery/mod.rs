@@ -4,6 +4,7 @@
 //! is begun. Of the user's repository only refs and objects are written.
 
 pub(crate) mod git;
+pub(crate) mod work;
 
 use std::sync::Mutex;
 
@@ -13,7 +14,7 @@ use tribunal_core::ids::EffectKey;
 
 use crate::Engine;
 use crate::case::{Case, CaseError, blocking};
-use crate::change::Repository;
+use crate::change::{ChangeError, Repository};
 use crate::config::{GitSettings, PushChoice, Settings};
 use crate::worktree;
 use git::{Approved, Integrated};
@@ -74,8 +75,13 @@ impl Delivery<'_> {
         }
     }
 
-    /// Keeps work on a branch of its own.
-    pub(crate) async fn keep(self, branch: &str, commit: &str) -> Result<(), CaseError> {
+    /// Keeps work on a branch of its own. Where the user has checked that branch out it stays as it
+    /// is, which is on record and returned as a sentence; the work lies in our own repository.
+    pub(crate) async fn keep(
+        self,
+        branch: &str,
+        commit: &str,
+    ) -> Result<Option<String>, CaseError> {
         let key = EffectKey::new(format!("keep {commit} as {branch}"))?;
         let probe = || async {
             let (repo, branch) = (self.repo.clone(), branch.to_owned());
@@ -92,7 +98,16 @@ impl Delivery<'_> {
             .await
         };
         let what = format!("keep the disputed work on {branch}");
-        self.case.effect(&key, &what, probe, act).await.map(|_| ())
+        match self.case.effect(&key, &what, probe, act).await {
+            Ok(_) => Ok(None),
+            Err(CaseError::Change(error @ ChangeError::BranchCheckedOut { .. })) => {
+                let text = format!("{error}; the newest work was not put there");
+                let noted = EventKind::Noted { text: text.clone() };
+                self.case.record([noted]).await?;
+                Ok(Some(text))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Pushes a branch as configured. What cannot be pushed is on record, goes with the next push,

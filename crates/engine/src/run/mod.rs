@@ -39,9 +39,11 @@ pub(crate) use self::progress::Progress;
 pub(crate) use self::replay::RecordedRun;
 use crate::Engine;
 use crate::arbiter::Arbiter;
-use crate::case::{Case, CaseError};
+use crate::case::{Case, CaseError, blocking};
 use crate::change::Repository;
 use crate::config::{Roster, Settings};
+use crate::delivery::work_branch;
+use crate::worktree::check_free;
 
 /// What the user asked for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -228,6 +230,9 @@ impl Engine {
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
         let (why, end) = work.why();
+        let (target, branch) = (repo.clone(), work_branch(settings));
+        // Where the work could not go is told before anybody works.
+        blocking(move || check_free(&target, &branch)).await?;
         let limited = end == End::Limit;
         let settled = left.iter().filter(|left| left.state.is_settled()).count();
         let warnings = work.limits.warnings();

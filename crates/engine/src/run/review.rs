@@ -18,6 +18,7 @@ use super::cast::{cast, last_worker};
 use super::progress::Progress;
 use super::visit::{Contest, Stage, Visit, kept};
 use crate::case::{CaseError, blocking};
+use crate::change::ChangeError;
 use crate::delivery::git::{Approved, Integrated};
 use crate::review::{ArbitrationWish, Commits, OfferWish, Prompting, Reviewed};
 use crate::worktree::touched;
@@ -214,10 +215,14 @@ impl Visit<'_> {
     ) -> Result<Stage, CaseError> {
         let at = self.engine.ledger.store().now().await?;
         let approved = Approved::of_task(task, self.branch(), base, commit, at);
-        let put = self.delivery().integrate(&approved).await?;
-        let commit = match put {
-            Integrated::Commit(commit) => commit,
-            Integrated::Conflict(files) => {
+        let commit = match self.delivery().integrate(&approved).await {
+            Ok(Integrated::Commit(commit)) => commit,
+            // The review stands, and whoever takes the task next puts the work there.
+            Err(CaseError::Change(error @ ChangeError::BranchCheckedOut { .. })) => {
+                return Ok(Stage::Leave(format!("its work is approved, but {error}")));
+            }
+            Err(error) => return Err(error),
+            Ok(Integrated::Conflict(files)) => {
                 let base = self.newest_base().await?;
                 let note = format!(
                     "What was approved meanwhile contradicts this work in: {}. The work starts again from there.",

@@ -223,7 +223,9 @@ impl Visit<'_> {
             return Ok(());
         };
         let branch = task_branch(&task.id);
-        self.delivery().keep(&branch, &commit).await?;
+        if let Some(problem) = self.delivery().keep(&branch, &commit).await? {
+            self.limits.warn(&problem);
+        }
         self.push(&branch, &commit).await
     }
 }

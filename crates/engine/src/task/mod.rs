@@ -17,13 +17,12 @@ use tribunal_core::ids::CaseId;
 use tribunal_core::task::audit::{Audit, audit};
 use tribunal_core::task::transition::{Move, Refusal, step};
 use tribunal_core::task::{Actor, Brief, Task, TaskState};
-use tribunal_store::{Store, StoreError, TaskRecord, crashpoint};
+use tribunal_core::text::truncate_chars;
+use tribunal_store::{DisputeFilter, Store, StoreError, TaskRecord, crashpoint};
 
 use crate::Engine;
 use crate::case::{Case, CaseError};
-
-/// Longest title of a task or a section, in characters.
-const LONGEST_TITLE: usize = 300;
+use crate::delivery::work::Delivered;
 
 /// Why something cannot be done with a task.
 #[derive(Debug, Error)]
@@ -43,6 +42,24 @@ pub enum TaskError {
     },
     /// What was asked for makes no sense.
     #[error("{0}")]
+    /// Approved work cannot be put with what was approved before it.
+    #[error(
+        "task {id} ({title}) cannot be approved: what was approved meanwhile contradicts its work in {files}"
+    )]
+    Contradicted {
+        /// The task.
+        id: CaseId,
+        /// Its title.
+        title: String,
+        /// The files, one after the other.
+        files: String,
+    },
+    /// A list cannot be taken over; nothing of it was.
+    #[error("the list was not taken over: {}", faults.join("; "))]
+    BadList {
+        /// Each with its place.
+        faults: Vec<String>,
+    },
     Unfit(String),
     /// No section has this name.
     #[error("no section is called `{name}`")]
@@ -84,6 +101,15 @@ pub struct MoveRequest {
 
 impl Engine {
     /// Returns the task whose id is, begins or ends with `text`.
+/// A task that was moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovedTask {
+    /// As it stands now.
+    pub task: Task,
+    /// What was done with its work, in sentences without an end.
+    pub said: Vec<String>,
+}
+
     pub async fn task(&self, text: &str) -> Result<TaskRecord, TaskError> {
         Ok(self.ledger.store().find_task(text).await?)
     }
@@ -140,21 +166,73 @@ impl Engine {
     }
 
     /// Moves a task that nobody works on, and returns it as it stands then.
-    pub async fn move_task(&self, id: &CaseId, request: MoveRequest) -> Result<Task, TaskError> {
+    ///
+    /// Approved work of the loop is put with the other approved work first, and pushed as
+    /// configured; where that cannot be, the task stays as it is.
+    pub async fn move_task(
+        &self,
+        id: &CaseId,
+        mut request: MoveRequest,
+    ) -> Result<MovedTask, TaskError> {
         let (case, task) = self.hold_task(id).await?;
-        let moved = match moved(&task, request) {
-            Ok(moved) => moved,
-            Err(error) => {
-                // Nothing happened, so nothing is told; the lease alone goes back.
-                case.release().await?;
-                return Err(error);
+        if let Err(error) = moved(&task, request.clone()) {
+            // Nothing happened, so nothing is told; the lease alone goes back.
+            case.release().await?;
+            return Err(error);
+        }
+        let mut said = Vec::new();
+        if request.done == Move::Approve {
+            let delivered = self.deliver_approved(&case, &task).await;
+            let delivered = match delivered {
+                Ok(delivered) => delivered,
+                Err(error) => {
+                    case.record([rest(task.state)]).await?;
+                    return Err(error);
+                }
+            };
+            if let Some((place, unpushed)) = delivered {
+                said.push(format!("Its work is {place}"));
+                said.extend(unpushed);
+                let why = request.note.take();
+                request.note = Some(why.map_or_else(
+                    || place.clone(),
+                    |why| format!("{}; {place}", why.trim().trim_end_matches('.')),
+                ));
             }
         };
         let (event, task) = moved;
         crashpoint!("task.move.before");
         case.record([event.into(), rest(task.state)]).await?;
         crashpoint!("task.move.after");
-        Ok(task)
+        Ok(MovedTask { task, said })
+    }
+
+    /// Puts the work of the loop on a task with the approved work. Returns where it is, and why it
+    /// was not pushed; nothing when there is no such work.
+    async fn deliver_approved(
+        &self,
+        case: &Case,
+        task: &Task,
+    ) -> Result<Option<(String, Option<String>)>, TaskError> {
+        let Some(work) = self.work_of_task(&task.id).await? else {
+            return Ok(None);
+        };
+        let at = self.ledger.store().now().await?;
+        match self.deliver_work(case, task, &work, at).await? {
+            Delivered::There {
+                branch,
+                commit,
+                unpushed,
+            } => {
+                let place = format!("on {branch} as {}", truncate_chars(&commit, 12));
+                Ok(Some((place, unpushed)))
+            }
+            Delivered::Conflict(files) => Err(TaskError::Contradicted {
+                id: task.id.clone(),
+                title: task.brief.title.clone(),
+                files: files.join(", "),
+            }),
+        }
     }
 
     /// Takes the lease of a task that nobody works on.

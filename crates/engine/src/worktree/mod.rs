@@ -29,7 +29,7 @@ use crate::files::{Durability, create_private_dir, write_of_run};
 pub use apply::{apply, in_the_way, is_applied};
 pub use collect::{Collected, TouchedFile};
 pub(crate) use publish::file_at;
-pub(crate) use publish::{advance, hand_over};
+pub(crate) use publish::{advance, check_free, hand_over};
 pub use publish::{branch_commit, patch, publish, touched};
 pub use remove::remove_tree;
 

@@ -1,5 +1,7 @@
 //! Offers an agent's work: as a patch, or as a branch of the user's repository.
 
+use std::path::PathBuf;
+
 use crate::change::{ChangeError, Repository};
 
 /// How far back we look for a commit that the user has.
@@ -79,15 +81,37 @@ pub fn publish(repo: &Repository, commit: &str, branch: &str) -> Result<(), Chan
     }
 }
 
+/// Checks that a branch of the user's repository is checked out nowhere.
+///
+/// # Errors
+///
+/// It is, here or in a linked worktree.
+pub(crate) fn check_free(repo: &Repository, branch: &str) -> Result<(), ChangeError> {
+    let call = repo.git.on(&repo.versioned()?.common_dir);
+    let listed = call.args(["worktree", "list", "--porcelain"]).output()?;
+    let mut place = PathBuf::new();
+    for line in String::from_utf8_lossy(&listed).lines() {
+        if let Some(path) = line.strip_prefix("worktree ") {
+            place = PathBuf::from(path);
+        } else if line.strip_prefix("branch refs/heads/") == Some(branch) {
+            let branch = branch.to_owned();
+            return Err(ChangeError::BranchCheckedOut { branch, at: place });
+        }
+    }
+    Ok(())
+}
+
 /// Moves a branch of the user's repository from `from` to a commit of ours, or makes it.
 ///
-/// Tells whether that was done: nothing happens when the branch points elsewhere meanwhile.
+/// Tells whether that was done: nothing happens when the branch points elsewhere meanwhile. One that
+/// is checked out, here or in a linked worktree, is never moved.
 pub(crate) fn advance(
     repo: &Repository,
     commit: &str,
     branch: &str,
     from: Option<&str>,
 ) -> Result<bool, ChangeError> {
+    check_free(repo, branch)?;
     hand_over(repo, commit, from)?;
     let found = repo.versioned()?;
     let nothing = "0".repeat(commit.len());

@@ -67,6 +67,15 @@ impl From<TaskError> for CliError {
                 let hint = format!("`tribunal task show {id}` tells where it stands");
                 Self::new(Exit::Usage, error.to_string()).hint(hint)
             }
+            TaskError::Contradicted { ref id, .. } => Self::new(Exit::Fail, error.to_string())
+                .hint(format!(
+                    "Let it be done again with `tribunal task reject {id}`"
+                ))
+                .hint("Or merge the two yourself; the work stays in the ledger"),
+            TaskError::BadList { faults } => {
+                let told = Self::new(Exit::Usage, "the list was not taken over, nothing of it");
+                faults.into_iter().fold(told, Self::hint)
+            }
             TaskError::Unfit(text) => Self::new(Exit::Usage, text),
             TaskError::NoSuchSection { ref known, .. } => {
                 let told = Self::new(Exit::NotFound, error.to_string());

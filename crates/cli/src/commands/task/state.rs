@@ -2,6 +2,7 @@
 
 use tribunal_core::task::Actor;
 use tribunal_core::task::transition;
+use tribunal_core::text::for_terminal;
 use tribunal_engine::task::MoveRequest;
 
 use super::add::tell;
@@ -60,6 +61,13 @@ pub(super) async fn run(invocation: &Invocation, command: Move) -> Result<Exit, 
         actor: Actor::Human { name: args.by },
         note: args.notes,
     };
-    let task = engine.move_task(&id, request).await?;
-    tell(invocation, &task, said, args.json)
+    if let Some(revision) = commit {
+        let task = engine.submit_commit(&id, &revision, request).await?;
+        return tell(invocation, &task, said, args.json);
+    }
+    let moved = engine.move_task(&id, request).await?;
+    for line in &moved.said {
+        invocation.say(&format!("{}.", for_terminal(line)));
+    }
+    tell(invocation, &moved.task, said, args.json)
 }

@@ -1,0 +1,92 @@
+//! The work of the loop on one task, as far as others than the loop deal with it: whoever approves
+//! it by hand, and whoever rules about it.
+//!
+//! Who works by hand commits and pushes by hand.
+
+use tribunal_core::ids::CaseId;
+use tribunal_core::task::Task;
+use tribunal_core::time::Timestamp;
+
+use super::Delivery;
+use super::git::{Approved, Integrated};
+use crate::Engine;
+use crate::case::{Case, CaseError};
+use crate::change::Repository;
+use crate::run::Progress;
+use crate::task::all_events;
+
+/// The work of the loop on a task.
+pub(crate) struct TaskWork {
+    pub(crate) task: CaseId,
+    base: String,
+    pub(crate) commit: String,
+    repo: Repository,
+}
+
+/// Where approved work lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Delivered {
+    /// On the branch that collects it.
+    There {
+        /// The branch.
+        branch: String,
+        /// The commit.
+        commit: String,
+        /// Why it was not pushed, where it should have been.
+        unpushed: Option<String>,
+    },
+    /// It contradicts what was approved meanwhile in these files.
+    Conflict(Vec<String>),
+}
+
+impl Engine {
+    /// Returns the work of the loop on a task; nothing if it was done by hand or not begun.
+    pub(crate) async fn work_of_task(&self, task: &CaseId) -> Result<Option<TaskWork>, CaseError> {
+        let progress = Progress::of(&all_events(self.ledger.store().as_ref(), task).await?);
+        let worked = progress.base.clone().zip(progress.commit.clone());
+        let worked = worked.filter(|_| progress.has_work());
+        let (Some((base, commit)), Some(project)) = (worked, &self.disputes.project) else {
+            return Ok(None);
+        };
+        let repo = Repository::open(project, self.dir.clone_of_repository())?;
+        Ok(Some(TaskWork {
+            task: task.clone(),
+            base,
+            commit,
+            repo,
+        }))
+    }
+
+    /// Puts work with the approved work and pushes it, as effects of `case`.
+    pub(crate) async fn deliver_work(
+        &self,
+        case: &Case,
+        task: &Task,
+        work: &TaskWork,
+        at: Timestamp,
+    ) -> Result<Delivered, CaseError> {
+        let delivery = self.delivery(case, work);
+        let branch = self.disputes.branch.clone();
+        let approved = Approved::of_task(task, branch, &work.base, &work.commit, at);
+        let commit = match delivery.integrate(&approved).await? {
+            Integrated::Commit(commit) => commit,
+            Integrated::Conflict(files) => return Ok(Delivered::Conflict(files)),
+        };
+        let unpushed = delivery.push(&approved.branch, &commit).await?;
+        Ok(Delivered::There {
+            branch: approved.branch,
+            commit,
+            unpushed,
+        })
+    }
+
+    /// Returns how work is handed over on behalf of `case`.
+    pub(crate) fn delivery<'a>(&'a self, case: &'a Case, work: &'a TaskWork) -> Delivery<'a> {
+        Delivery {
+            engine: self,
+            repo: &work.repo,
+            settings: &self.disputes.git,
+            case,
+        }
+    }
+}
