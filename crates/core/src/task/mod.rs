@@ -224,6 +224,9 @@ pub struct ListLine {
     pub file: String,
     /// The state that its marker showed when the list was last read or written.
     pub shown: TaskState,
+    /// The tasks that it came after by then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<CaseId>,
 }
 
 /// A task as it stands.

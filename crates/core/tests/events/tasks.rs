@@ -19,6 +19,7 @@ fn brief() -> Brief {
         list: Some(ListLine {
             file: "TASKS.md".into(),
             shown: TaskState::Pending,
+            after: Vec::new(),
         }),
     }
 }

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use tribunal_core::dispute::{Gravity, Grounds, Origin, Subject};
 use tribunal_core::ids::CaseId;
 use tribunal_core::task::list::{Change, Ids, List, plan_import};
-use tribunal_core::task::{Actor, ListLine, Task};
+use tribunal_core::task::{Actor, ListLine, Task, TaskState};
 
 use super::{MoveRequest, NewTask, Place, TaskError};
 use crate::Engine;
+use crate::case::CaseError;
+use crate::dispute::NewDispute;
 
 /// What an import did.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
@@ -22,12 +25,15 @@ pub struct Imported {
     pub missing: Vec<CaseId>,
     /// How many were as they are.
     pub unchanged: usize,
+    /// What was done with the work of tasks that were approved, in sentences without an end.
+    pub notices: Vec<String>,
     /// What could not be done, in sentences.
     pub problems: Vec<String>,
 }
 
 impl Engine {
-    /// Takes over a list from the text of a file. Doing it again changes nothing.
+    /// Takes over a list from the text of a file. Doing it again changes nothing, and a list that
+    /// cannot be taken over as a whole is not taken over at all.
     pub async fn import_list(
         &self,
         file: &str,
@@ -35,6 +41,10 @@ impl Engine {
         actor: Actor,
     ) -> Result<Imported, TaskError> {
         let list = List::read(text);
+        let faults = list.faults(file);
+        if !faults.is_empty() {
+            return Err(TaskError::BadList { faults });
+        }
         self.make_sections(&list).await?;
         let known: Vec<Task> = self.plain_tasks().await?;
         let plan = plan_import(&list, file, &known);
@@ -48,6 +58,8 @@ impl Engine {
             ids.push(self.carry_over(change, file, &actor, &mut done).await?);
         }
         self.order_tasks(&list, &ids, &actor, &mut done).await?;
+        self.open_marked(&list, file, &ids, &actor, &mut done)
+            .await?;
         done.edited.dedup();
         Ok(done)
     }
@@ -74,9 +86,13 @@ impl Engine {
             let Some(task) = tasks.iter().find(|task| task.id == id) else {
                 continue;
             };
+            // What was not in the list stands there now with all that it comes after.
+            let before = task.brief.list.as_ref().filter(|list| list.file == file);
+            let after = before.map_or(&task.brief.depends_on, |list| &list.after);
             let list = Some(ListLine {
                 file: file.to_owned(),
                 shown: task.state,
+                after: after.clone(),
             });
             if task.brief.list != list {
                 let mut brief = task.brief.clone();
@@ -111,8 +127,16 @@ impl Engine {
         done: &mut Imported,
     ) -> Result<CaseId, TaskError> {
         let (id, brief, moves) = match change {
-            Change::Add { brief, state } => {
+            Change::Add { mut brief, state } => {
                 let actor = actor.clone();
+                // A dispute is what makes a task disputed; it is opened once the list is there.
+                let state = match state {
+                    TaskState::Disputed => TaskState::Pending,
+                    other => other,
+                };
+                if let Some(list) = &mut brief.list {
+                    list.shown = state;
+                }
                 let new = NewTask {
                     brief,
                     state,
@@ -137,7 +161,20 @@ impl Engine {
                 actor: actor.clone(),
                 note: Some(format!("marked in {file}")),
             };
-            self.move_task(&id, request).await?;
+            match self.move_task(&id, request).await {
+                Ok(moved) => done.notices.extend(moved.said),
+                // The rest of the list is taken over all the same.
+                Err(error @ TaskError::Contradicted { .. }) => {
+                    done.problems.push(error.to_string());
+                    return Ok(id);
+                }
+                Err(TaskError::Case(CaseError::Change(error))) => {
+                    done.problems
+                        .push(format!("task {id} was not moved: {error}"));
+                    return Ok(id);
+                }
+                Err(error) => return Err(error),
+            }
         }
         if !moves.is_empty() {
             done.moved.push(id.clone());
@@ -145,7 +182,8 @@ impl Engine {
         Ok(id)
     }
 
-    /// Carries out what the list says about tasks that come after others.
+    /// Carries out what the list says about tasks that come after others. What it said before and
+    /// says no longer holds no longer; what was said elsewhere stays.
     async fn order_tasks(
         &self,
         list: &List,
@@ -153,33 +191,79 @@ impl Engine {
         actor: &Actor,
         done: &mut Imported,
     ) -> Result<(), TaskError> {
-        for (item, id) in list.items.iter().zip(ids) {
-            if item.after.is_empty() {
+        for ((item, order), id) in list.items.iter().zip(list.orders()).zip(ids) {
+            for text in order.unknown {
+                done.problems.push(format!(
+                    "`{}` comes after `{text}`, which is not in the list",
+                    item.title
+                ));
+            }
+            let wanted = order.after.iter().filter_map(|index| ids.get(*index));
+            let wanted: BTreeSet<CaseId> = wanted.cloned().collect();
+            let mut brief = self.task(id.as_str()).await?.task.brief;
+            let Some(line) = &mut brief.list else {
+                continue;
+            };
+            let said: Vec<CaseId> = wanted.iter().cloned().collect();
+            if line.after == said && wanted.iter().all(|id| brief.depends_on.contains(id)) {
                 continue;
             }
-            let mut wanted = BTreeSet::new();
-            for title in &item.after {
-                let named = |other: &CaseId| other.as_str() == title;
-                let by_title = list.items.iter().position(|other| other.title == *title);
-                match by_title.or_else(|| ids.iter().position(named)) {
-                    Some(index) => wanted.extend(ids.get(index).cloned()),
-                    None => done.problems.push(format!(
-                        "`{}` comes after `{title}`, which is not in the list",
-                        item.title
-                    )),
+            let before = std::mem::replace(&mut line.after, said);
+            let own = brief.depends_on.iter().filter(|id| !before.contains(id));
+            let depends: BTreeSet<CaseId> = own.cloned().chain(wanted).collect();
+            brief.depends_on = depends.into_iter().collect();
+            match self.edit_task(id, brief, actor.clone()).await {
+                Ok(_) if done.added.contains(id) || done.edited.contains(id) => {}
+                Ok(_) => {
+                    let was_as_it_is = !done.moved.contains(id);
+                    done.unchanged -= usize::from(was_as_it_is && done.unchanged > 0);
+                    done.edited.push(id.clone());
                 }
+                Err(TaskError::Unfit(why)) => done.problems.push(why),
+                Err(error) => return Err(error),
             }
+        }
+        Ok(())
+    }
+
+    /// Opens a dispute for each new task that is marked as disputed.
+    async fn open_marked(
+        &self,
+        list: &List,
+        file: &str,
+        ids: &[CaseId],
+        actor: &Actor,
+        done: &mut Imported,
+    ) -> Result<(), TaskError> {
+        for (item, id) in list.items.iter().zip(ids) {
+            if item.state != TaskState::Disputed || !done.added.contains(id) {
+                continue;
+            }
+            let dispute = NewDispute {
+                key: format!("task {id} as marked in {file}"),
+                subject: Subject::Task {
+                    task: id.to_string(),
+                    title: item.title.clone(),
+                },
+                origin: Origin::System,
+                gravity: Gravity::Major,
+                grounds: Grounds::Other,
+                objection: None,
+                coder: None,
+                reviewer: None,
+                evidence: Vec::new(),
+                files: Vec::new(),
+                material: None,
+                notes: format!("It was marked as disputed in {file} when that was imported."),
+            };
+            let opened = self.open_dispute(dispute).await?;
             let mut brief = self.task(id.as_str()).await?.task.brief;
-            let wanted: Vec<CaseId> = wanted.into_iter().collect();
-            if brief.depends_on != wanted {
-                brief.depends_on = wanted;
-                match self.edit_task(id, brief, actor.clone()).await {
-                    Ok(_) if done.added.contains(id) => {}
-                    Ok(_) => done.edited.push(id.clone()),
-                    Err(TaskError::Unfit(why)) => done.problems.push(why),
-                    Err(error) => return Err(error),
-                }
+            if let Some(line) = &mut brief.list {
+                line.shown = TaskState::Disputed;
             }
+            self.edit_task(id, brief, actor.clone()).await?;
+            done.notices
+                .push(format!("Task {id} is disputed ({})", opened.id));
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ use tribunal_core::event::{Event, EventKind, TaskEvent};
 use tribunal_core::ids::CaseId;
 use tribunal_core::task::audit::{Audit, audit};
 use tribunal_core::task::transition::{Move, Refusal, step};
+use tribunal_core::task::list::LONGEST_TITLE;
 use tribunal_core::task::{Actor, Brief, Task, TaskState};
 use tribunal_core::text::truncate_chars;
 use tribunal_store::{DisputeFilter, Store, StoreError, TaskRecord, crashpoint};
@@ -356,7 +357,8 @@ fn check_dependencies(
     let mut waiting: Vec<CaseId> = wanted.to_vec();
     while let Some(id) = waiting.pop() {
         if of == Some(&id) {
-            let why = format!("task {id} would depend on itself");
+            let title = find(&id).map_or("", |record| record.task.brief.title.as_str());
+            let why = format!("task {id} ({title}) would depend on itself");
             return Err(TaskError::Unfit(why));
         }
         let Some(record) = find(&id) else {

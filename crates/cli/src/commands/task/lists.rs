@@ -67,6 +67,9 @@ pub(super) async fn import(invocation: &Invocation, args: Import) -> Result<Exit
     let text =
         format!("{added} added, {edited} changed, {moved} moved, {unchanged} as they were\n");
     invocation.print(&text)?;
+    for notice in &done.notices {
+        invocation.say(&format!("{}.", for_terminal(notice)));
+    }
     for problem in &done.problems {
         invocation.say(&format!("Note: {}", for_terminal(problem)));
     }

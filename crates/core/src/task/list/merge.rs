@@ -64,6 +64,7 @@ pub fn plan_import(list: &List, file: &str, tasks: &[Task]) -> Import {
         brief.list = Some(ListLine {
             file: file.to_owned(),
             shown: item.state,
+            after: Vec::new(),
         });
         let found = unseen.iter().position(|task| is_meant(item, file, task));
         let Some(task) = found.map(|index| unseen.remove(index)) else {
@@ -72,6 +73,9 @@ pub fn plan_import(list: &List, file: &str, tasks: &[Task]) -> Import {
             continue;
         };
         brief.depends_on.clone_from(&task.brief.depends_on);
+        if let (Some(now), Some(before)) = (&mut brief.list, &task.brief.list) {
+            now.after.clone_from(&before.after);
+        }
         let moves = match moves_to(item, task) {
             Ok(moves) => moves,
             Err(why) => {

@@ -3,10 +3,12 @@
 //! Reading keeps every byte: what [`List::read`] read is written as the same text. Writing
 //! changes the character between the brackets and nothing else, and appends what is missing.
 
+mod faults;
 mod merge;
 
 use std::collections::BTreeMap;
 
+pub use faults::{LONGEST_TITLE, Order};
 pub use merge::{Change, Import, Moves, plan_import};
 
 use super::{Brief, Priority, Task, TaskState};

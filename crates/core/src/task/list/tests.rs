@@ -183,6 +183,7 @@ fn imported(id: u64, line: &str, now: TaskState) -> Task {
     brief.list = Some(ListLine {
         file: "TASKS.md".into(),
         shown: item.state,
+        after: Vec::new(),
     });
     Task {
         brief,
