@@ -90,7 +90,7 @@ fn what_is_not_possible_is_refused_with_the_reason() {
     Error: The title holds a control character or more than one line
     Error: No section is called `Nowhere`
     Hint: Make one with `tribunal section add NAME`
-    Error: Task [CASE] would depend on itself
+    Error: Task [CASE] (Fix login bug) would depend on itself
     error: invalid value 'done' for '--state <STATE>': "done" is no state; known are pending, in_progress, in_review, completed, disputed, failed, skipped
 
     For more information, try '--help'.
@@ -281,5 +281,112 @@ fn a_marker_changed_in_the_file_moves_its_task() {
     for (code, file) in [(4, "none.md"), (2, ".")] {
         env.run(["task", "import", file]).assert_code(code);
     }
+    env.assert_healthy();
+}
+
+#[test]
+fn the_audit_tells_edits_and_minor_disputes() {
+    let env = TestEnv::new();
+    let task = add(&env, &["one"]);
+    env.run(["task", "edit", &task, "--priority", "high", "--by", "bob"])
+        .assert_code(0);
+    env.run(["dispute", "log", &task, "--minor", "--notes", "naming"])
+        .assert_code(0);
+    env.run(["task", "start", &task]).assert_code(0);
+    let audit = env.run(["task", "audit", &task]).assert_code(0);
+    assert_snapshot!(env.tidy(&audit.stdout), @"
+    [CASE] one
+      [DATE] [TIME]      [ ] added by human
+      [DATE] [TIME]      [ ] changed by bob: priority: normal → high
+      [DATE] [TIME]      [ ] minor dispute noted by human: [DISPUTE]: naming
+      [DATE] [TIME]  [ ]→[-] started by human
+    ");
+    let json = env
+        .run(["task", "audit", &task, "--json"])
+        .assert_code(0)
+        .json();
+    let entries = json["audits"][0]["audit"]["entries"].as_array().unwrap();
+    let what: Vec<&str> = entries
+        .iter()
+        .map(|one| one["what"].as_str().unwrap())
+        .collect();
+    assert_eq!(what, ["added", "edited", "noted", "moved"]);
+}
+
+#[test]
+fn a_list_that_cannot_be_taken_over_is_left_alone_as_a_whole() {
+    let env = TestEnv::new();
+    let long = "x".repeat(301);
+    let text = format!("# New\n- [ ] one\n  after: two\n- [ ] {long}\n- [ ] two\n  after: one\n");
+    env.write("TASKS.md", text);
+    let ran = env.run(["task", "import", "TASKS.md"]).assert_code(2);
+    assert_snapshot!(ran.stderr, @"
+    Error: The list was not taken over, nothing of it
+    Hint: TASKS.md:4: the title is longer than 300 characters
+    Hint: TASKS.md:2: `one` (line 2) comes after `two` (line 5) comes after `one` (line 2)
+    ");
+    let list = env.run(["task", "list", "--json"]).json();
+    assert_eq!(list["tasks"], serde_json::json!([]));
+    let sections = env.run(["section", "list", "--json"]).json();
+    assert_eq!(sections["sections"], serde_json::json!([]));
+}
+
+#[test]
+fn an_order_that_is_taken_out_of_a_list_holds_no_longer() {
+    let env = TestEnv::new();
+    let depends = |env: &TestEnv, title: &str| {
+        let list = env.run(["task", "list", "--json"]).json();
+        let tasks = list["tasks"].as_array().unwrap().clone();
+        let mut found = tasks.into_iter().filter(|task| task["title"] == title);
+        let depends = found.next().unwrap()["depends_on"].clone();
+        depends.as_array().map_or(0, Vec::len)
+    };
+    env.write(
+        "TASKS.md",
+        "- [ ] one\n- [ ] two\n  after: one\n- [ ] three\n",
+    );
+    env.run(["task", "import", "TASKS.md"]).assert_code(0);
+    assert_eq!(depends(&env, "two"), 1);
+    // What was said elsewhere stays.
+    let list = env.run(["task", "list", "--json"]).json();
+    let id = |index: usize| list["tasks"][index]["id"].as_str().unwrap().to_owned();
+    let both = format!("{},{}", id(0), id(2));
+    env.run(["task", "edit", &id(1), "--depends", &both])
+        .assert_code(0);
+    env.write("TASKS.md", "- [ ] one\n- [ ] two\n- [ ] three\n");
+    let ran = env.run(["task", "import", "TASKS.md"]).assert_code(0);
+    assert_snapshot!(ran.stdout, @"0 added, 1 changed, 0 moved, 2 as they were");
+    assert_eq!(depends(&env, "two"), 1);
+    let ran = env.run(["task", "import", "TASKS.md"]).assert_code(0);
+    assert_snapshot!(ran.stdout, @"0 added, 0 changed, 0 moved, 3 as they were");
+    env.assert_healthy();
+}
+
+#[test]
+fn a_task_that_is_disputed_in_a_list_has_a_dispute() {
+    let env = TestEnv::new();
+    env.write("TASKS.md", "- [!] one\n- [ ] two\n");
+    let ran = env.run(["task", "import", "TASKS.md"]).assert_code(0);
+    assert_snapshot!(env.tidy(&(ran.stdout + &ran.stderr)), @"
+    2 added, 0 changed, 0 moved, 0 as they were
+    Task [CASE] is disputed ([DISPUTE]).
+    ");
+    let disputes = env.run(["dispute", "list", "--json"]).json();
+    let dispute = disputes["disputes"][0]["id"].as_str().unwrap();
+    let again = env.run(["task", "import", "TASKS.md"]).assert_code(0);
+    assert_snapshot!(again.stdout, @"0 added, 0 changed, 0 moved, 2 as they were");
+    let resolve = [
+        "dispute",
+        "resolve",
+        dispute,
+        "--decision",
+        "coder",
+        "--notes",
+        "fine",
+    ];
+    env.run(resolve).assert_code(0);
+    env.run(["task", "export", "TASKS.md"]).assert_code(0);
+    let text = std::fs::read_to_string(env.project().join("TASKS.md")).unwrap();
+    assert_eq!(text, "- [x] one\n- [ ] two\n");
     env.assert_healthy();
 }

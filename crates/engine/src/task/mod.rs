@@ -267,7 +267,12 @@ pub struct MovedTask {
 
 /// Returns the audit of a task from its events.
 pub async fn audit_of(store: &dyn Store, task: &Task) -> Result<Audit, TaskError> {
-    Ok(audit(&all_events(store, &task.id).await?, task.state))
+    let audit = audit(&all_events(store, &task.id).await?, task.state);
+    let about = DisputeFilter {
+        task: Some(task.id.to_string()),
+        ..DisputeFilter::default()
+    };
+    Ok(audit.with_disputes(&store.disputes(&about).await?))
 }
 
 /// Returns the event of a move, and the task as it stands after it.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use tribunal_core::ids::CaseId;
-use tribunal_core::task::audit::Entry;
+use tribunal_core::task::audit::{Entry, What};
 use tribunal_core::task::next::{Blocked, Listed, queue};
 use tribunal_core::task::{Task, TaskState};
 use tribunal_core::text::{for_terminal, truncate_chars};
@@ -299,9 +299,11 @@ pub(super) async fn audit(invocation: &Invocation, args: Audit) -> Result<Exit, 
 fn entry_line(entry: &Entry) -> String {
     let at = report::stamp(entry.at);
     let to = entry.to.marker();
-    let what = match entry.from {
-        None => format!("    [{to}] added"),
-        Some(from) => {
+    let what = match (entry.what, entry.from) {
+        (What::Edited, _) => format!("    [{to}] changed"),
+        (What::Noted, _) => format!("    [{to}] minor dispute noted"),
+        (What::Added | What::Moved, None) => format!("    [{to}] added"),
+        (What::Added | What::Moved, Some(from)) => {
             let done = entry.done.map_or("moved", |done| done.participle());
             format!("[{}]→[{to}] {done}", from.marker())
         }
