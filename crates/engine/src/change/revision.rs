@@ -32,7 +32,7 @@ pub(crate) fn head(repo: &Repository) -> Result<Option<String>, ChangeError> {
 }
 
 /// Returns the commit that `revision` names.
-pub(super) fn resolve(repo: &Repository, revision: &str) -> Result<String, ChangeError> {
+pub(crate) fn resolve(repo: &Repository, revision: &str) -> Result<String, ChangeError> {
     let found = match revision.starts_with('-') || revision.is_empty() {
         true => None,
         false => find(repo, revision)?,
@@ -88,6 +88,20 @@ pub(super) fn merge_base(
         revision: other.name.clone(),
         is_shallow: repo.own.join("shallow").is_file(),
     })
+}
+
+/// Returns where the commit that `revision` names left the history of `other`.
+pub(crate) fn fork_point(
+    repo: &Repository,
+    revision: &str,
+    commit: &str,
+    other: &str,
+) -> Result<String, ChangeError> {
+    let other = Other {
+        name: revision.to_owned(),
+        commit: other.to_owned(),
+    };
+    merge_base(repo, &other, commit)
 }
 
 /// Returns the first parent of a commit; none if it has none, or none that we have.

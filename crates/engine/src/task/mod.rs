@@ -4,6 +4,7 @@
 
 mod lists;
 mod sections;
+mod submit;
 
 pub use lists::Imported;
 pub use sections::Place;
@@ -15,8 +16,8 @@ use tribunal_core::case::{CaseKind, Outcome, Pause};
 use tribunal_core::event::{Event, EventKind, TaskEvent};
 use tribunal_core::ids::CaseId;
 use tribunal_core::task::audit::{Audit, audit};
-use tribunal_core::task::transition::{Move, Refusal, step};
 use tribunal_core::task::list::LONGEST_TITLE;
+use tribunal_core::task::transition::{Move, Refusal, step};
 use tribunal_core::task::{Actor, Brief, Task, TaskState};
 use tribunal_core::text::truncate_chars;
 use tribunal_store::{DisputeFilter, Store, StoreError, TaskRecord, crashpoint};
@@ -41,8 +42,6 @@ pub enum TaskError {
         /// Why not.
         refusal: Refusal,
     },
-    /// What was asked for makes no sense.
-    #[error("{0}")]
     /// Approved work cannot be put with what was approved before it.
     #[error(
         "task {id} ({title}) cannot be approved: what was approved meanwhile contradicts its work in {files}"
@@ -61,6 +60,8 @@ pub enum TaskError {
         /// Each with its place.
         faults: Vec<String>,
     },
+    /// What was asked for makes no sense.
+    #[error("{0}")]
     Unfit(String),
     /// No section has this name.
     #[error("no section is called `{name}`")]
@@ -100,8 +101,6 @@ pub struct MoveRequest {
     pub note: Option<String>,
 }
 
-impl Engine {
-    /// Returns the task whose id is, begins or ends with `text`.
 /// A task that was moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MovedTask {
@@ -111,6 +110,8 @@ pub struct MovedTask {
     pub said: Vec<String>,
 }
 
+impl Engine {
+    /// Returns the task whose id is, begins or ends with `text`.
     pub async fn task(&self, text: &str) -> Result<TaskRecord, TaskError> {
         Ok(self.ledger.store().find_task(text).await?)
     }
@@ -200,8 +201,8 @@ pub struct MovedTask {
                     |why| format!("{}; {place}", why.trim().trim_end_matches('.')),
                 ));
             }
-        };
-        let (event, task) = moved;
+        }
+        let (event, task) = moved(&task, request)?;
         crashpoint!("task.move.before");
         case.record([event.into(), rest(task.state)]).await?;
         crashpoint!("task.move.after");

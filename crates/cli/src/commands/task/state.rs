@@ -15,7 +15,13 @@ pub(super) enum Move {
     /// Begin with a pending task: `[ ]` becomes `[-]`
     Start(MoveArgs),
     /// Say that the work is done and wants a review: `[-]` becomes `[o]`
-    Submit(MoveArgs),
+    ///
+    /// With `--commit` the next `tribunal run` reviews that commit and delivers it. Without, the work is
+    /// yours: approve or reject it by hand.
+    #[command(after_help = "Examples:\n  \
+        tribunal task submit c-1a2b\n  \
+        tribunal task submit c-1a2b --commit HEAD")]
+    Submit(SubmitArgs),
     /// Approve the work: `[o]` becomes `[x]`
     Approve(MoveArgs),
     /// Send the work back: `[o]` becomes `[-]`, and the rejection is counted
@@ -43,11 +49,24 @@ pub(super) struct MoveArgs {
     json: bool,
 }
 
+#[derive(Debug, clap::Args)]
+pub(super) struct SubmitArgs {
+    #[command(flatten)]
+    of: MoveArgs,
+    /// The commit with the work; what it adds to the approved work is reviewed
+    #[arg(long, value_name = "REV")]
+    commit: Option<String>,
+}
+
 /// Moves the task.
 pub(super) async fn run(invocation: &Invocation, command: Move) -> Result<Exit, CliError> {
+    let mut commit = None;
     let (done, said, args) = match command {
         Move::Start(args) => (transition::Move::Start, "Started", args),
-        Move::Submit(args) => (transition::Move::Submit, "Submitted", args),
+        Move::Submit(args) => {
+            commit = args.commit;
+            (transition::Move::Submit, "Submitted", args.of)
+        }
         Move::Approve(args) => (transition::Move::Approve, "Approved", args),
         Move::Reject(args) => (transition::Move::Reject, "Rejected", args),
         Move::Skip(args) => (transition::Move::Skip, "Skipped", args),
