@@ -336,12 +336,94 @@ fn what_a_stopped_runner_brings_after_its_lease_counts_for_nothing() {
     let case = told["case"].as_str().unwrap();
     let story = env.run(["show", case, "--format", "jsonl"]).stdout;
     assert!(story.contains("what came late was not counted"), "{story}");
+    check_late(&env, &story, &task);
     assert_eq!(git(&env.project(), &["rev-parse", "tribunal/work"]), landed);
     let events = env.run(["show", &task, "--format", "jsonl"]).stdout;
     let approved = events.matches(r#""done":"approve""#).count();
     assert_eq!(approved, 1, "{events}");
     env.assert_healthy();
     env.assert_no_survivor("a late runner");
+}
+
+/// What came late is on the record of the run that it came to: whose it was, and where it lies.
+fn check_late(env: &TestEnv, story: &str, task: &str) {
+    let events = story
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let late: Vec<Value> = events
+        .filter(|event: &Value| event["type"] == "came_late")
+        .collect();
+    assert_eq!(late.len(), 1, "{story}");
+    assert_eq!(late[0]["task"], task);
+    let run = late[0]["run"].as_str().unwrap();
+    let reply = std::fs::read(env.ledger().join("runs").join(run).join("reply.json")).unwrap();
+    let hash = tribunal_engine::files::hash_of(&reply);
+    assert_eq!(late[0]["reply_hash"], hash.as_str());
+    assert_eq!(
+        late[0]["commit"].as_str().map(str::len),
+        Some(40),
+        "{late:?}"
+    );
+}
+
+#[test]
+fn eight_runners_on_forty_tasks_take_each_task_once() {
+    let env = project();
+    let config = env.home().join(".config/tribunal/config.yml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let (agents, rest) = text.split_once("  - {name: planner").unwrap();
+    let (_, rest) = rest.split_once('\n').unwrap();
+    std::fs::write(&config, format!("{agents}{rest}")).unwrap();
+    let calls = env.root().join("calls");
+    let quick = CODER.replace(
+        "sleep 0.2",
+        &format!("printf '%s\\n' \"$title\" >> '{}'", calls.display()),
+    );
+    std::fs::write(env.root().join("coder.sh"), quick).unwrap();
+    let titles: Vec<String> = (0..40).map(|number| format!("task {number:02}")).collect();
+    for title in &titles {
+        add(&env, &[title]);
+    }
+    let mut runners: Vec<Child> = (0..8).map(|_| start(&env)).collect();
+    for runner in &mut runners {
+        assert_eq!(runner.wait().unwrap().code(), Some(0));
+    }
+    let sorted = |text: &str| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    };
+    // Each coder was called once, each task claimed once, and each piece of work is there once.
+    assert_eq!(sorted(&std::fs::read_to_string(&calls).unwrap()), titles);
+    let log = env.run(["log", "--json", "--recent", "1000"]).json();
+    let cases = log["cases"].as_array().unwrap();
+    let runs = cases.iter().filter(|case| case["kind"] == "run");
+    let mut taken = String::new();
+    for run in runs {
+        let id = run["case"].as_str().unwrap();
+        let story = env.run(["show", id, "--format", "jsonl"]).stdout;
+        for line in story.lines() {
+            let event: Value = serde_json::from_str(line).unwrap();
+            if event["type"] == "task_taken" {
+                taken += &format!("{}\n", event["title"].as_str().unwrap());
+            }
+        }
+    }
+    assert_eq!(sorted(&taken), titles);
+    for place in [env.project(), env.root().join("remote.git")] {
+        let subjects = git(&place, &["log", "--format=%s", "main..tribunal/work"]);
+        assert_eq!(sorted(&subjects), titles);
+        let trailer = "--format=%(trailers:key=Tribunal-Task,valueonly,separator=)";
+        let tasks = sorted(&git(&place, &["log", trailer, "main..tribunal/work"]));
+        let mut ids: Vec<String> = list(&env)
+            .iter()
+            .map(|task| task["id"].as_str().unwrap().to_owned())
+            .collect();
+        ids.sort_unstable();
+        assert_eq!(tasks, ids);
+    }
+    env.assert_healthy();
+    env.assert_no_survivor("eight runners");
 }
 
 #[test]

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tribunal_core::arbiter::{Question, Source};
 use tribunal_core::text::for_terminal;
-use tribunal_engine::arbiter::{Arbiter, Decided, Explained};
+use tribunal_engine::arbiter::{ARBITER_STEP, Arbiter, Decided, Explained};
+use tribunal_engine::run::Prospect;
 
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
+use crate::report;
 
 /// Look at how the arbiter decides
 ///
@@ -40,7 +42,7 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Say how often rules, earlier decisions, the model and the fallback decided
+    /// Say how often rules, earlier decisions, the model and the fallback decided, and what it cost
     Stats {
         /// Print JSON
         #[arg(long)]
@@ -69,7 +71,10 @@ async fn explain(
         (_, Some(file)) => read(invocation, file)?,
         (Some(text), None) => {
             let task = engine.task(text).await?.task;
-            engine.arbiter_question(&settings, &task).await?
+            match engine.prospect(&settings, &task).await? {
+                Prospect::Ask(question) => question,
+                other => return tell_prospect(invocation, &other, json),
+            }
         }
         (None, None) => return Err(CliError::new(Exit::Usage, "name a task or an input")),
     };
@@ -105,6 +110,48 @@ fn read(invocation: &Invocation, file: &Path) -> Result<Question, CliError> {
     })
 }
 
+/// Prints what comes next for a task about which the arbiter has nothing to decide now.
+fn tell_prospect(
+    invocation: &Invocation,
+    prospect: &Prospect,
+    json: bool,
+) -> Result<Exit, CliError> {
+    let next = prospect_text(prospect);
+    if json {
+        let decided = match prospect {
+            Prospect::Submit(decided) | Prospect::Again { decided, .. } => Some(decided),
+            _ => None,
+        };
+        invocation.print_json(&json!({
+            "schema": "tribunal.decision.v1", "input": null, "would_ask": null,
+            "decided": decided, "next": next,
+        }))?;
+        return Ok(Exit::Pass);
+    }
+    invocation.print(&for_terminal(&format!("nothing to decide: {next}\n")))?;
+    Ok(Exit::Pass)
+}
+
+/// Returns what comes next for a task without a question to the arbiter, in a sentence.
+pub(super) fn prospect_text(prospect: &Prospect) -> String {
+    match prospect {
+        Prospect::Settled => "the task is settled".to_owned(),
+        Prospect::Review => "the review looks at its work".to_owned(),
+        Prospect::Tests => "the project's tests are run on its work".to_owned(),
+        Prospect::Submit(decided) => format!(
+            "its work is submitted to the review, as decided: {}",
+            decided_text(decided)
+        ),
+        Prospect::Again { mode, decided } => {
+            format!("{mode} tries again, as decided: {}", decided_text(decided))
+        }
+        Prospect::GiveUp => {
+            "the task fails: it has had all its executions without a result".to_owned()
+        }
+        Prospect::Ask(question) => format!("the arbiter is asked: {}", question.kind()),
+    }
+}
+
 /// Returns what would be decided, in a sentence.
 pub(super) fn explained_text(explained: &Explained) -> String {
     match explained {
@@ -127,8 +174,11 @@ fn decided_text(decided: &Decided) -> String {
 }
 
 async fn stats(invocation: &Invocation, json: bool) -> Result<Exit, CliError> {
-    let counts = match invocation.existing_store().await? {
-        Some(store) => store.decision_counts().await?,
+    let (counts, spend) = match invocation.existing_store().await? {
+        Some(store) => (
+            store.decision_counts().await?,
+            store.spend_of_steps(ARBITER_STEP).await?,
+        ),
         None => Default::default(),
     };
     let of = |source: &str| counts.get(source).copied().unwrap_or(0);
@@ -137,6 +187,7 @@ async fn stats(invocation: &Invocation, json: bool) -> Result<Exit, CliError> {
     if json {
         invocation.print_json(&json!({
             "schema": "tribunal.arbiter.v1", "decisions": counts, "cache_hit_percent": hits,
+            "spend": spend,
         }))?;
         return Ok(Exit::Pass);
     }
@@ -149,7 +200,18 @@ async fn stats(invocation: &Invocation, json: bool) -> Result<Exit, CliError> {
         Some(hits) => invocation.say(&format!(
             "The cache answered {hits} % of what went past the rules."
         )),
-        None => invocation.say("Nothing has gone past the rules yet."),
+        None => invocation.say("No model has been asked yet."),
+    }
+    if spend.runs > 0 {
+        let (cost, asked) = (report::spend(&spend), spend.runs);
+        let asked = if asked == 1 {
+            "1 question".to_owned()
+        } else {
+            format!("{asked} questions")
+        };
+        invocation.say(&format!(
+            "The model has cost {cost} for {asked}, guidance included."
+        ));
     }
     Ok(Exit::Pass)
 }

@@ -21,7 +21,7 @@ pub(super) fn parked(case: &CaseId, why: &Pause, until: Option<Timestamp>) -> Cl
         report::pause(why)
     );
     let told = CliError::new(Exit::Quota, text);
-    what_helps(why)
+    what_helps(case, why)
         .into_iter()
         .fold(told, CliError::hint)
         .hint(resume(case))
@@ -37,7 +37,7 @@ fn resume(case: &CaseId) -> String {
 }
 
 /// Returns what a person can do about a pause that does not end by itself.
-fn what_helps(why: &Pause) -> Option<String> {
+fn what_helps(case: &CaseId, why: &Pause) -> Option<String> {
     match why {
         Pause::Provider {
             provider,
@@ -51,6 +51,12 @@ fn what_helps(why: &Pause) -> Option<String> {
         } => Some(format!(
             "Add credit to the account behind {provider}, or ask another agent"
         )),
+        Pause::Budget { cap, .. } if cap == "run" => Some(format!(
+            "Allow it more with `tribunal resume {case} --max-cost USD`; what it has cost counts"
+        )),
+        Pause::Budget { cap, .. } if cap == "run's time" => {
+            Some("Its time begins anew when it goes on".to_owned())
+        }
         Pause::Budget { cap, .. } if cap.starts_with("case") => {
             Some("Allow more with `--set budget.per_case=USD` or in the config".to_owned())
         }

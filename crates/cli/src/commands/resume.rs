@@ -2,7 +2,9 @@
 
 use tribunal_core::case::{CaseKind, CaseState};
 use tribunal_engine::Resumed;
+use tribunal_engine::config::Usd;
 
+use crate::args::parse_cost;
 use crate::commands::{ask, review, run as tasks, trial};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -16,10 +18,14 @@ use crate::report::trial::TrialFormat;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     tribunal resume\n  \
-    tribunal resume c-1a2b3c4d5e")]
+    tribunal resume c-1a2b3c4d5e\n  \
+    tribunal resume c-1a2b3c4d5e --max-cost 10")]
 pub(crate) struct Args {
     /// The case: its id, or the beginning or end of it; the newest unfinished one if not given
     case: Option<String>,
+    /// The most that a run over the tasks may cost from now on, what it has cost before included
+    #[arg(long, value_name = "USD", value_parser = parse_cost)]
+    max_cost: Option<Usd>,
     /// How to print the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -40,7 +46,15 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         })?,
     };
     if record.kind == CaseKind::Run && !matches!(record.state, CaseState::Closed(_)) {
-        return tasks::resume(invocation, &engine, &record, format).await;
+        let max_cost = args.max_cost.map(|cost| cost.0);
+        return tasks::resume(invocation, &engine, &record, max_cost, format).await;
+    }
+    if args.max_cost.is_some() {
+        let why = format!("case {} is no run that could go on", record.id);
+        return Err(
+            CliError::new(Exit::Usage, format!("{why}, and `--max-cost` is for those"))
+                .hint("`--set budget.per_case=USD` limits any other case"),
+        );
     }
     let mut reporter = invocation.reporter(format);
     let stream = engine.ledger().subscribe();

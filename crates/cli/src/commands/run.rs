@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use tribunal_core::case::{CaseState, Outcome};
 use tribunal_core::ids::CaseId;
+use tribunal_core::money::MicroUsd;
 use tribunal_core::task::TaskState;
 use tribunal_core::text::for_terminal;
 use tribunal_engine::Engine;
 use tribunal_engine::arbiter::Arbiter;
 use tribunal_engine::case::CaseError;
 use tribunal_engine::config::{Settings, Span, Usd};
-use tribunal_engine::run::{LeftTask, RunReport, RunWish, check_cast};
+use tribunal_engine::run::{LeftTask, Prospect, RunReport, RunWish, check_cast};
 use tribunal_store::CaseRecord;
 
-use super::arbiter::explained_text;
+use super::arbiter::{explained_text, prospect_text};
 use super::ending;
 use super::task::{one_line, summary, words};
 use crate::args::parse_cost;
@@ -35,8 +36,8 @@ use crate::report;
     tribunal run --once\n  \
     tribunal run --parallel 4 --max-cost 5\n  \
     tribunal run --task c-1a2b --max-time 30m\n\n\
-    Exit codes: 0 every task it took is settled, 1 a task failed, 5 a task was left unsettled, \
-    7 a limit ended the run, 130 stopped.")]
+    Exit codes: 0 every task it took is settled, 1 a task failed, 5 a task was left unsettled or \
+    nothing could be done, 7 a limit ended the run, 130 stopped.")]
 pub(crate) struct Args {
     /// Stop after one task
     #[arg(long)]
@@ -96,6 +97,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         max_time_ms: args
             .max_time
             .map(|time| u64::try_from(time.0.as_millis()).unwrap_or(u64::MAX)),
+        max_iterations: args.max_iterations,
         parallel: args.parallel,
     };
     let mut reporter = invocation.reporter(format);
@@ -120,13 +122,14 @@ pub(super) async fn resume(
     invocation: &Invocation,
     engine: &Engine,
     record: &CaseRecord,
+    max_cost: Option<MicroUsd>,
     format: Format,
 ) -> Result<Exit, CliError> {
     let settings = invocation.settings(&[])?.settings;
     let mut reporter = invocation.reporter(format);
     let stream = engine.ledger().subscribe();
     let request = record.request.clone();
-    let work = engine.resume_run(&settings, &record.id, request);
+    let work = engine.resume_run(&settings, &record.id, request, max_cost);
     let work = invocation.stoppable(engine, work);
     let done = report::report_while(stream, reporter.as_mut(), work).await?;
     finish(invocation, engine, &done, format).await
@@ -147,6 +150,7 @@ async fn finish(
             "case": done.case,
             "state": done.state,
             "why": done.why,
+            "spend": done.spend,
             "tasks": done.left,
             "blocked": done.blocked,
             "warnings": done.warnings,
@@ -157,13 +161,11 @@ async fn finish(
         }))?,
         Format::Text => {
             let row = |left: &LeftTask| {
-                let record = tasks.iter().find(|record| record.task.id == left.task);
-                let rejections = record.map_or(0, |record| record.task.rejections);
                 [
                     format!("[{}]", left.state.marker()),
                     left.task.to_string(),
-                    rejections.to_string(),
-                    record.map_or_else(String::new, |record| report::spend(&record.spend)),
+                    left.rejections.to_string(),
+                    report::spend(&left.spend),
                     one_line(&left.title),
                 ]
             };
@@ -187,7 +189,8 @@ async fn finish(
                 invocation.say(&format!("Warning: {}.", for_terminal(warning)));
             }
             let list = summary(tasks.iter().map(|record| record.task.state));
-            invocation.say(&format!("Ended: {}. {list}", for_terminal(&done.why)));
+            let (why, cost) = (for_terminal(&done.why), report::spend(&done.spend));
+            invocation.say(&format!("Ended: {why}. {list} This run has cost {cost}."));
         }
     }
     match (&done.state, exit) {
@@ -230,11 +233,11 @@ async fn dry_run(
     let mut ready = Vec::new();
     let mut text = String::new();
     for (task, turn) in &outlook.ready {
-        let question = engine.arbiter_question(settings, task).await?;
-        let explained = engine.explain_decision(&arbiter, &question).await?;
-        let first = match task.state {
-            TaskState::InReview => "the review looks at its work".to_owned(),
-            _ => explained_text(&explained),
+        let first = match engine.prospect(settings, task).await? {
+            Prospect::Ask(question) => {
+                explained_text(&engine.explain_decision(&arbiter, &question).await?)
+            }
+            other => prospect_text(&other),
         };
         text += &format!("{turn} {}: {}\n  {first}\n", task.id, task.brief.title);
         ready.push(

@@ -1,8 +1,10 @@
 //! `run` and `arbiter`.
 
+mod approved;
 mod arbiter;
 mod arbitrated;
 mod delivery;
+mod guided;
 mod limits;
 mod plans;
 mod replayed;
@@ -234,8 +236,8 @@ fn one_task_a_time_limit_and_a_task_by_name() {
     let told: Vec<&str> = ran.stderr.lines().rev().take(3).collect();
     assert_snapshot!(env.tidy(&told.join("\n")), @"
     Hint: Go on with `tribunal resume [CASE]`
-    Hint: Allow more with `--set budget.per_day=USD` or in the config
-    Error: Parked, budget of the run: the time of this run is over
+    Hint: Its time begins anew when it goes on
+    Error: Parked, budget of the run's time: the time of this run is over
     ");
     // It can be resumed like any other case, and a limit is the run's own.
     env.assert_healthy();

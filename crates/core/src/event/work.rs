@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arbiter::{Decision, Execution, QuestionKind, Source};
-use crate::ids::CaseId;
+use crate::ids::{CaseId, RunId};
+use crate::money::{MicroUsd, Spend};
 use crate::review::gate::Gate;
 use crate::task::TaskState;
 use crate::task::next::Turn;
@@ -24,7 +25,7 @@ pub enum WorkEvent {
         /// Who decided.
         #[serde(flatten)]
         source: Source,
-        /// Hash of the normalized question, the policy and the version of the prompt.
+        /// Hash of the normalized question, the policy and the words of the prompts.
         key: String,
     },
     /// It was fixed from which commit the work on a task starts.
@@ -79,6 +80,9 @@ pub enum WorkEvent {
         turn: Turn,
         /// Which of the loop's workers took it, from 1.
         worker: u32,
+        /// What the task had cost before, with its reviews and disputes.
+        #[serde(default)]
+        before: Spend,
     },
     /// The loop left a task.
     TaskLeft {
@@ -91,6 +95,26 @@ pub enum WorkEvent {
         /// Why it was left although it is not settled.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
+        /// What the task had cost by then, with its reviews and disputes.
+        #[serde(default)]
+        after: Spend,
+    },
+    /// An agent answered after its task had gone to another runner. It counts for nothing.
+    CameLate {
+        /// The task.
+        task: CaseId,
+        /// The run that answered.
+        run: RunId,
+        /// Hash of its reply, which lies in the files of the run.
+        reply_hash: String,
+        /// The commit with what it wrote, if it was kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commit: Option<String>,
+    },
+    /// A person said anew what the run may cost, all that it has cost before included.
+    CapSet {
+        /// The most that it may cost.
+        max_cost: MicroUsd,
     },
     /// The loop came to its end.
     LoopEnded {
@@ -103,7 +127,7 @@ pub enum WorkEvent {
 
 impl WorkEvent {
     /// The words of `type` in this family.
-    pub const TYPES: [&'static str; 10] = [
+    pub const TYPES: [&'static str; 12] = [
         "arbiter_decided",
         "work_based",
         "plan_made",
@@ -113,6 +137,8 @@ impl WorkEvent {
         "guidance_given",
         "task_taken",
         "task_left",
+        "came_late",
+        "cap_set",
         "loop_ended",
     ];
 }

@@ -4,11 +4,20 @@ use serde_json::{Value, json};
 use tribunal_core::agent::ErrorClass;
 use tribunal_core::arbiter::{Decision, Execution, ExecutionResult, QuestionKind, Source};
 use tribunal_core::event::WorkEvent;
-use tribunal_core::ids::CaseId;
+use tribunal_core::ids::{CaseId, RunId};
+use tribunal_core::money::{MicroUsd, Spend};
 use tribunal_core::review::gate::Gate;
 use tribunal_core::task::TaskState;
 use tribunal_core::task::next::Turn;
 use tribunal_core::task::plan::{Plan, PlanStep};
+
+fn spend(known: u64) -> Spend {
+    Spend {
+        known: MicroUsd(known),
+        runs: 1,
+        ..Spend::default()
+    }
+}
 
 fn plan() -> Plan {
     Plan {
@@ -123,9 +132,11 @@ pub(super) fn examples() -> Vec<(WorkEvent, Value)> {
                 title: "t".into(),
                 turn: Turn::Start,
                 worker: 1,
+                before: spend(100),
             },
             json!({"type": "task_taken", "task": "c-0000000003", "title": "t", "turn": "start",
-                "worker": 1}),
+                "worker": 1, "before": {"known": 100, "unknown_runs": 0, "runs": 1,
+                "usage": {"input": 0, "cache_read": 0, "cache_write": 0, "output": 0}}}),
         ),
         (
             WorkEvent::TaskLeft {
@@ -133,9 +144,28 @@ pub(super) fn examples() -> Vec<(WorkEvent, Value)> {
                 title: "t".into(),
                 state: TaskState::InReview,
                 why: Some("no answer".into()),
+                after: spend(300),
             },
             json!({"type": "task_left", "task": "c-0000000003", "title": "t",
-                "state": "in_review", "why": "no answer"}),
+                "state": "in_review", "why": "no answer", "after": {"known": 300,
+                "unknown_runs": 0, "runs": 1,
+                "usage": {"input": 0, "cache_read": 0, "cache_write": 0, "output": 0}}}),
+        ),
+        (
+            WorkEvent::CameLate {
+                task: CaseId::from_bits(3),
+                run: RunId::from_bits(4),
+                reply_hash: "h".into(),
+                commit: Some("c2".into()),
+            },
+            json!({"type": "came_late", "task": "c-0000000003", "run": "r-0000000000000004",
+                "reply_hash": "h", "commit": "c2"}),
+        ),
+        (
+            WorkEvent::CapSet {
+                max_cost: MicroUsd(5),
+            },
+            json!({"type": "cap_set", "max_cost": 5}),
         ),
         (
             WorkEvent::LoopEnded {

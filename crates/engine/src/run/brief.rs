@@ -51,6 +51,9 @@ pub(super) fn whole(
     if let Some(instructions) = &task.instructions {
         part("What binds you: the last rejection or ruling", instructions);
     }
+    if let Some(why) = &progress.reopened {
+        part("Why it is to be done after all", why);
+    }
     if let Some(guided) = progress.guidance.last() {
         part("What the arbiter advises", &guided.coder);
     }

@@ -4,15 +4,13 @@ use tribunal_core::agent::Role;
 use tribunal_core::arbiter::{
     Candidate, EvaluateInput, Execution, ExecutionResult, Question, SelectInput, Work,
 };
-use tribunal_core::ids::{AgentName, StepKey};
+use tribunal_core::ids::AgentName;
 use tribunal_core::task::Task;
 
 use super::brief;
 use super::progress::Progress;
 use crate::Engine;
-use crate::case::CaseError;
 use crate::config::{PlanChoice, Roster, Settings};
-use crate::task::all_events;
 
 /// Who can be chosen, and which agent that is.
 pub(super) struct Cast {
@@ -31,32 +29,6 @@ impl Cast {
     pub(super) fn does(&self, name: &str) -> Option<Work> {
         let mut candidates = self.candidates.iter();
         candidates.find(|one| one.name == name).map(|one| one.does)
-    }
-}
-
-impl Engine {
-    /// Returns the question that the arbiter would be asked next about a task.
-    pub async fn arbiter_question(
-        &self,
-        settings: &Settings,
-        task: &Task,
-    ) -> Result<Question, CaseError> {
-        let events = all_events(self.ledger.store().as_ref(), &task.id).await?;
-        let progress = Progress::of(&events);
-        let cast = cast(self, settings, task.brief.domain.as_deref());
-        let last = progress.round().last();
-        let decided = last.map(|last| format!("arbiter evaluate {}", last.iteration));
-        let evaluated = match decided {
-            Some(step) => {
-                let step = StepKey::new(step)?;
-                self.ledger.store().step(&task.id, &step).await?.is_some()
-            }
-            None => true,
-        };
-        Ok(match last {
-            Some(last) if !evaluated => evaluate_question(task, &progress, last),
-            _ => select_question(task, &progress, &cast.candidates),
-        })
     }
 }
 

@@ -9,28 +9,27 @@ use tribunal_core::task::Task;
 use super::brief;
 use super::progress::Progress;
 use super::visit::Visit;
+use crate::arbiter::ARBITER_STEP;
 use crate::case::CaseError;
 
 /// How often the arbiter is asked for guidance before the program gives its own.
 const ATTEMPTS: u32 = 2;
 
 impl Visit<'_> {
-    /// Gives guidance to both sides, once for this number of rejections.
+    /// Gives guidance to both sides, once for this number of rejections. As with the limit, a ruling
+    /// or a reopening begins the count anew.
     pub(super) async fn guide(
         &self,
         task: &Task,
         progress: &mut Progress,
     ) -> Result<(), CaseError> {
-        let rejections = task.rejections;
-        let due = self.settings.run.coordinate_at.contains(&rejections);
-        let mut given = progress.guidance.iter();
-        let given = given.any(|one| one.rejections == rejections);
-        if !due || given {
+        let due = self.settings.run.coordinate_at.contains(&progress.rejected);
+        if !due || progress.guided_at == progress.rejected {
             return Ok(());
         }
         let (guidance, source) = self.guidance(task, progress).await?;
         let event = WorkEvent::GuidanceGiven {
-            rejections,
+            rejections: task.rejections,
             coder: guidance.coder,
             reviewer: guidance.reviewer,
             source,
@@ -59,7 +58,7 @@ impl Visit<'_> {
         };
         let mut problem = String::new();
         for attempt in 1..=ATTEMPTS {
-            let name = format!("guide after {} #{attempt}", task.rejections);
+            let name = format!("{ARBITER_STEP}guide after {} #{attempt}", task.rejections);
             let material = question.render("");
             let nonce = crate::review::nonce(self.seed, &name, &material);
             let mut prompt = question.render(&nonce);

@@ -6,9 +6,11 @@
 
 mod brief;
 mod cast;
+mod end;
 mod guide;
 mod limits;
 mod progress;
+mod prospect;
 mod replay;
 mod review;
 mod turns;
@@ -18,7 +20,7 @@ mod work;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
@@ -26,16 +28,17 @@ use serde::{Deserialize, Serialize};
 use tribunal_core::agent::Role;
 use tribunal_core::arbiter::Candidate;
 use tribunal_core::arbiter::rules::Rule;
-use tribunal_core::case::{CaseKind, CaseState, Outcome, Pause};
-use tribunal_core::event::WorkEvent;
+use tribunal_core::case::{CaseKind, CaseState};
+use tribunal_core::event::{Event, WorkEvent};
 use tribunal_core::ids::CaseId;
-use tribunal_core::money::MicroUsd;
+use tribunal_core::money::{MicroUsd, Spend};
 use tribunal_core::task::next::{Blocked, Listed, Queue, Turn, queue};
 use tribunal_core::task::{Task, TaskState};
 use tribunal_store::TaskRecord;
 
 use self::limits::Limits;
 pub(crate) use self::progress::Progress;
+pub use self::prospect::Prospect;
 pub(crate) use self::replay::RecordedRun;
 use crate::Engine;
 use crate::arbiter::Arbiter;
@@ -43,6 +46,7 @@ use crate::case::{Case, CaseError, blocking};
 use crate::change::Repository;
 use crate::config::{Roster, Settings};
 use crate::delivery::work_branch;
+use crate::task::all_events;
 use crate::worktree::check_free;
 
 /// What the user asked for.
@@ -58,6 +62,9 @@ pub struct RunWish {
     pub max_cost: Option<MicroUsd>,
     /// Begin nothing more after this time, in milliseconds.
     pub max_time_ms: Option<u64>,
+    /// Most executions for one task between two reviews, where the config is not to decide.
+    #[serde(default)]
+    pub max_iterations: Option<u32>,
     /// How many tasks are worked on at once.
     pub parallel: u32,
 }
@@ -92,6 +99,8 @@ pub struct RunReport {
     pub why: String,
     /// Whether a limit ended it.
     pub limited: bool,
+    /// What it has cost, whoever began it; tokens aside.
+    pub spend: Spend,
     /// What the user should know.
     pub warnings: Vec<String>,
     /// Where the case stands.
@@ -109,6 +118,10 @@ pub struct LeftTask {
     pub state: TaskState,
     /// Why it was left although it is not settled.
     pub why: Option<String>,
+    /// How often its work was rejected, in all runs.
+    pub rejections: u32,
+    /// What it has cost in all runs, with its arbiter, reviews and disputes.
+    pub spend: Spend,
 }
 
 /// What would be done first, and what stands in the way of the rest.
@@ -135,6 +148,8 @@ struct Loop<'a> {
     held: Mutex<BTreeSet<CaseId>>,
     left: Mutex<Vec<LeftTask>>,
     halted: Mutex<Option<String>>,
+    /// Whether the one task that was asked for is somebody's.
+    begun: AtomicBool,
 }
 
 impl Engine {
@@ -158,22 +173,29 @@ impl Engine {
             None => "the list of tasks".to_owned(),
         };
         let case = self.new_case(CaseKind::Run, title, json);
-        self.carry_out_run(case, settings, wish).await
+        self.carry_out_run(case, settings, wish, &[]).await
     }
 
-    /// Goes on with a case of [`CaseKind::Run`].
+    /// Goes on with a case of [`CaseKind::Run`], within the limits that it was begun with. What it has
+    /// cost counts; a person may set the most that it may cost anew.
     pub async fn resume_run(
         &self,
         settings: &Settings,
         id: &CaseId,
         request: serde_json::Value,
+        max_cost: Option<MicroUsd>,
     ) -> Result<RunReport, CaseError> {
         let wish: RunWish = serde_json::from_value(request).map_err(|error| {
             CaseError::Request(format!("the recorded request cannot be read: {error}"))
         })?;
         check_cast(settings)?;
         let case = self.take_over(id).await?;
-        self.carry_out_run(case, settings, wish).await
+        if let Some(max_cost) = max_cost {
+            let set = WorkEvent::CapSet { max_cost };
+            case.record([set.into()]).await?;
+        }
+        let earlier = all_events(self.ledger.store().as_ref(), id).await?;
+        self.carry_out_run(case, settings, wish, &earlier).await
     }
 
     /// Returns what a run would do first, without doing it.
@@ -201,10 +223,16 @@ impl Engine {
         case: Case,
         settings: &Settings,
         wish: RunWish,
+        earlier: &[Event],
     ) -> Result<RunReport, CaseError> {
-        let id = case.id().clone();
+        let mut settings = settings.clone();
+        settings.run.max_iterations = wish.max_iterations.unwrap_or(settings.run.max_iterations);
+        let settings = &settings;
         let repo = Repository::open(&wish.directory, self.dir.clone_of_repository())?;
         repo.versioned()?;
+        let (target, branch) = (repo.clone(), work_branch(settings));
+        // Where the work could not go is told before anybody works.
+        blocking(move || check_free(&target, &branch)).await?;
         let until = wish.max_time_ms.map(Duration::from_millis);
         let until = until.and_then(|time| Instant::now().checked_add(time));
         let work = Loop {
@@ -214,82 +242,18 @@ impl Engine {
             arbiter: Arbiter::new(settings),
             repo,
             case: &case,
-            limits: Limits::new(wish.max_cost, until),
+            limits: Limits::new(wish.max_cost, until, self.caps.assumed, earlier),
             held: Mutex::default(),
             left: Mutex::default(),
             halted: Mutex::default(),
+            begun: AtomicBool::new(false),
         };
         case.record([]).await?;
         let workers = (1..=wish.parallel.max(1)).map(|worker| work.worker(worker));
         let ended: Result<Vec<()>, CaseError> = join_all(workers).await.into_iter().collect();
         ended?;
-        let blocked = self.outlook(None).await?.blocked;
-        let left = work
-            .left
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        let (why, end) = work.why();
-        let (target, branch) = (repo.clone(), work_branch(settings));
-        // Where the work could not go is told before anybody works.
-        blocking(move || check_free(&target, &branch)).await?;
-        let limited = end == End::Limit;
-        let settled = left.iter().filter(|left| left.state.is_settled()).count();
-        let warnings = work.limits.warnings();
-        let ended = WorkEvent::LoopEnded {
-            why: why.clone(),
-            settled: u32::try_from(settled).unwrap_or(u32::MAX),
-        };
-        case.note(ended.into()).await;
-        let state = close(case, end, &why).await?;
-        Ok(RunReport {
-            case: id,
-            left,
-            blocked,
-            why,
-            limited,
-            warnings,
-            state,
-        })
-    }
-}
-
-/// As what a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// It did what it was asked for.
-    Done,
-    /// A limit was reached, which is no success.
-    Limit,
-    /// A dispute holds up the rest.
-    Halt,
-    /// The user stopped it.
-    Stop,
-}
-
-/// Ends or parks the case of a run.
-async fn close(case: Case, end: End, why: &str) -> Result<CaseState, CaseError> {
-    let ended = match end {
-        End::Stop => Err(Pause::Interrupted),
-        End::Limit => Err(Pause::Budget {
-            cap: "run".to_owned(),
-            detail: why.to_owned(),
-        }),
-        End::Halt => Ok(Outcome::Inconclusive {
-            class: None,
-            cause: why.to_owned(),
-        }),
-        End::Done => Ok(Outcome::Completed),
-    };
-    match ended {
-        Err(why) => {
-            case.park(why.clone(), None).await?;
-            Ok(CaseState::Parked { why, until: None })
-        }
-        Ok(outcome) => {
-            case.close(outcome.clone()).await?;
-            Ok(CaseState::Closed(outcome))
-        }
+        let ending = work.ending().await?;
+        ending.close(case).await
     }
 }
 

@@ -3,6 +3,7 @@
 use tribunal_core::arbiter::{Execution, ExecutionResult};
 use tribunal_core::event::{Event, EventKind, TaskEvent, WorkEvent};
 use tribunal_core::ids::CaseId;
+use tribunal_core::task::TaskState;
 use tribunal_core::task::plan::Plan;
 use tribunal_core::task::transition::Move;
 
@@ -31,6 +32,10 @@ pub(crate) struct Progress {
     pub(crate) rejected: u32,
     /// Why work was rejected, oldest first.
     pub(crate) reasons: Vec<String>,
+    /// At how many of these both sides were told how to go on last; zero if not yet.
+    pub(crate) guided_at: u32,
+    /// Why the task was reopened, unless something was said since that binds the coder.
+    pub(crate) reopened: Option<String>,
     /// What both sides were told, oldest first.
     pub(crate) guidance: Vec<Guided>,
     /// The review whose result is on record and has not moved the task yet.
@@ -40,8 +45,6 @@ pub(crate) struct Progress {
 /// What both sides were told after repeated rejections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Guided {
-    /// After how many rejections.
-    pub(crate) rejections: u32,
     /// What the coder was told.
     pub(crate) coder: String,
     /// What the reviewers were told.
@@ -82,18 +85,19 @@ impl Progress {
                 self.undecided = Some(review.clone());
             }
             WorkEvent::GuidanceGiven {
-                rejections,
-                coder,
-                reviewer,
-                ..
-            } => self.guidance.push(Guided {
-                rejections: *rejections,
-                coder: coder.clone(),
-                reviewer: reviewer.clone(),
-            }),
+                coder, reviewer, ..
+            } => {
+                self.guided_at = self.rejected;
+                self.guidance.push(Guided {
+                    coder: coder.clone(),
+                    reviewer: reviewer.clone(),
+                });
+            }
             WorkEvent::ArbiterDecided { .. }
             | WorkEvent::TaskTaken { .. }
             | WorkEvent::TaskLeft { .. }
+            | WorkEvent::CameLate { .. }
+            | WorkEvent::CapSet { .. }
             | WorkEvent::LoopEnded { .. } => {}
         }
     }
@@ -105,14 +109,24 @@ impl Progress {
                 self.commit = Some(commit.clone());
                 self.files.clone_from(files);
             }
-            TaskEvent::TaskMoved { done, note, .. } => {
+            TaskEvent::TaskMoved {
+                done, note, from, ..
+            } => {
                 self.undecided = None;
                 match done {
                     Move::Reject => {
+                        self.reopened = None;
                         self.rejected += 1;
                         self.reasons.extend(note.clone());
                     }
-                    Move::RuleAgainstCoder | Move::Reopen => self.rejected = 0,
+                    Move::RuleAgainstCoder => {
+                        (self.rejected, self.guided_at) = (0, 0);
+                        self.reopened = None;
+                    }
+                    Move::Reopen => {
+                        (self.rejected, self.guided_at) = (0, 0);
+                        self.reopened.clone_from(note);
+                    }
                     Move::Start
                     | Move::Submit
                     | Move::Approve
@@ -120,6 +134,11 @@ impl Progress {
                     | Move::RuleForCoder
                     | Move::Skip
                     | Move::Fail => {}
+                }
+                if *done == Move::Reopen && *from == TaskState::Completed {
+                    // What was approved is on the branch; what is to be done now starts from there.
+                    (self.base, self.commit) = (None, None);
+                    self.files.clear();
                 }
                 if matches!(
                     done,

@@ -334,6 +334,8 @@ mod tests {
     use tribunal_core::case::CaseKind;
     use tribunal_core::task::Brief;
 
+    use tribunal_core::money::Spend;
+
     use super::*;
 
     fn id(bits: u64) -> CaseId {
@@ -446,6 +448,7 @@ mod tests {
                         title: "x".to_owned(),
                         turn,
                         worker: 1,
+                        before: Spend::default(),
                     }),
                 ),
             ],

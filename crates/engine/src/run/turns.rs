@@ -1,6 +1,7 @@
 //! The loop itself: a task is taken, attended to and left, until there is a reason to stop.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use tribunal_core::task::{Task, TaskState};
 use tribunal_store::StoreError;
 
 use super::visit::{Contest, Visit, Visited};
-use super::{End, LeftTask, Loop, queue_of};
+use super::{LeftTask, Loop, queue_of};
 use crate::case::{Case, CaseError};
 use crate::config::OnMajor;
 use crate::task::TaskError;
@@ -23,9 +24,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 impl Loop<'_> {
     /// Takes tasks until there is nothing left to do.
     pub(super) async fn worker(&self, worker: u32) -> Result<(), CaseError> {
-        let mut done = 0_u32;
         loop {
-            if self.is_over() || (self.wish.once && done > 0) {
+            if self.is_over() {
                 return Ok(());
             }
             let tasks = self.engine.ledger.store().tasks_in_the_way().await?;
@@ -39,6 +39,9 @@ impl Loop<'_> {
                 }
                 return Ok(());
             };
+            if self.wish.once && self.begun.swap(true, Ordering::SeqCst) {
+                return Ok(());
+            }
             self.hold(id);
             let visited = self.visit(id, *turn, worker).await;
             self.let_go(id);
@@ -46,10 +49,9 @@ impl Loop<'_> {
                 Ok(Some(left)) => {
                     let mut all = self.left.lock().unwrap_or_else(PoisonError::into_inner);
                     all.push(left);
-                    done += 1;
                 }
                 // Somebody else was faster.
-                Ok(None) => {}
+                Ok(None) => self.begun.store(false, Ordering::SeqCst),
                 Err(error) => return Err(error),
             }
         }
@@ -98,33 +100,28 @@ impl Loop<'_> {
             case.release().await?;
             return Ok(None);
         }
-        self.limits.begin(self.engine, id).await?;
+        let store = self.engine.ledger.store();
+        let before = store.family_spend(id).await?;
+        self.limits.take(id, before);
         let title = task.brief.title.clone();
         let taken = WorkEvent::TaskTaken {
             task: id.clone(),
             title: title.clone(),
             turn,
             worker,
+            before,
         };
         self.case.record([taken.into()]).await?;
         tribunal_store::crashpoint!("run.task.taken");
-        let left = self.work_on(&case, task).await;
-        let (state, why) = match left {
-            Ok((state, why)) => (state, why),
-            // A late result changes nothing; what the agent said lies in the files of its run. What
-            // it wrote may be gone by now, which is no error either.
-            Err(_) if case.is_taken_over().await => {
-                let record = self.engine.ledger.store().find_task(id.as_str()).await?;
-                let why = "another runner took it over; what came late was not counted";
-                (record.task.state, Some(why.to_owned()))
-            }
-            Err(error) => return Err(error),
-        };
+        let (state, why) = self.work_on(&case, task).await?;
+        let record = store.find_task(id.as_str()).await?;
+        self.limits.leave(id, record.spend);
         let gone = WorkEvent::TaskLeft {
             task: id.clone(),
             title: title.clone(),
             state,
             why: why.clone(),
+            after: record.spend,
         };
         self.case.record([gone.into()]).await?;
         Ok(Some(LeftTask {
@@ -132,6 +129,8 @@ impl Loop<'_> {
             title,
             state,
             why,
+            rejections: record.task.rejections,
+            spend: record.spend,
         }))
     }
 
@@ -162,8 +161,47 @@ impl Loop<'_> {
                 .worktrees(case.id())
                 .join(format!("work-{:08x}", crate::random_bits())),
             start: Mutex::default(),
+            unrecorded: Mutex::default(),
         };
-        let standing = task.state;
+        match self.carry_through(&visit, task).await {
+            // A late result changes nothing; what the agent said lies in the files of its run. What
+            // it wrote may be gone by now, which is no error either.
+            Err(_) if case.is_taken_over().await => {
+                self.note_late(&visit).await?;
+                let store = self.engine.ledger.store();
+                let record = store.find_task(case.id().as_str()).await?;
+                let why = "another runner took it over; what came late was not counted";
+                Ok((record.task.state, Some(why.to_owned())))
+            }
+            other => other,
+        }
+    }
+
+    /// Puts on the run's record what an agent answered for a task that had gone to another runner.
+    async fn note_late(&self, visit: &Visit<'_>) -> Result<(), CaseError> {
+        let Some(late) = visit.unrecorded() else {
+            return Ok(());
+        };
+        let reply = self.engine.dir.run(&late.run).join("reply.json");
+        let Ok(reply) = std::fs::read(reply) else {
+            return Ok(());
+        };
+        let came = WorkEvent::CameLate {
+            task: visit.case.id().clone(),
+            run: late.run,
+            reply_hash: crate::files::hash_of(&reply),
+            commit: late.commit,
+        };
+        self.case.record([came.into()]).await
+    }
+
+    /// Works on a task until it can be left, and leaves it.
+    async fn carry_through(
+        &self,
+        visit: &Visit<'_>,
+        task: Task,
+    ) -> Result<(TaskState, Option<String>), CaseError> {
+        let (case, standing) = (visit.case, task.state);
         match visit.attend(task).await {
             Ok(Visited::Left { task, why }) => {
                 visit.leave(task.state).await?;
@@ -220,22 +258,6 @@ impl Loop<'_> {
             halted.get_or_insert(why);
         }
         Ok((now, None))
-    }
-
-    /// Returns why the run ended, in words and as what.
-    pub(super) fn why(&self) -> (String, End) {
-        let halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.engine.stop.is_cancelled() {
-            return ("stopped as asked".to_owned(), End::Stop);
-        }
-        if let Some(why) = self.limits.reason() {
-            return (why, End::Limit);
-        }
-        match (&*halted, self.wish.once) {
-            (Some(why), _) => (why.clone(), End::Halt),
-            (None, true) => ("one task was asked for".to_owned(), End::Done),
-            (None, false) => ("nothing is left to do".to_owned(), End::Done),
-        }
     }
 }
 

@@ -4,14 +4,16 @@
 //! crash reads them and goes on where it ended.
 
 use std::path::PathBuf;
+use std::sync::PoisonError;
 
 use tribunal_core::arbiter::ExecutionResult;
 use tribunal_core::dispute::{Gravity, Grounds, Origin, Position, Referral, Subject};
 use tribunal_core::event::TaskEvent;
-use tribunal_core::ids::DisputeId;
+use tribunal_core::ids::{DisputeId, RunId};
 use tribunal_core::task::transition::Move;
 use tribunal_core::task::{Actor, Task, TaskState};
 
+use super::cast::{cast, last_worker};
 use super::progress::Progress;
 use crate::Engine;
 use crate::arbiter::Arbiter;
@@ -39,6 +41,17 @@ pub(super) struct Visit<'a> {
     pub(super) place: PathBuf,
     /// The commit whose files were put there.
     pub(super) start: std::sync::Mutex<Option<String>>,
+    /// What an agent answered, until it is on record.
+    pub(super) unrecorded: std::sync::Mutex<Option<Unrecorded>>,
+}
+
+/// An answer that is not on record yet.
+#[derive(Debug, Clone)]
+pub(super) struct Unrecorded {
+    /// The run that gave it.
+    pub(super) run: RunId,
+    /// The commit with what it wrote, once that is kept.
+    pub(super) commit: Option<String>,
 }
 
 /// How a visit ended.
@@ -113,6 +126,33 @@ impl Visit<'_> {
         }
     }
 
+    /// Returns the answer that is not on record.
+    pub(super) fn unrecorded(&self) -> Option<Unrecorded> {
+        let answer = self.unrecorded.lock();
+        answer.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes note of an answer that came, or that all are on record.
+    pub(super) fn set_unrecorded(&self, answer: Option<Unrecorded>) {
+        let mut now = self
+            .unrecorded
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *now = answer;
+    }
+
+    /// Returns who makes a move: an agent submits its own work, all else follows from rules.
+    fn actor(&self, task: &Task, progress: &Progress, done: Move) -> Actor {
+        if done != Move::Submit {
+            return Actor::System;
+        }
+        let cast = cast(self.engine, self.settings, task.brief.domain.as_deref());
+        match last_worker(progress, &cast).cloned() {
+            Some(agent) => Actor::Agent { agent },
+            None => Actor::System,
+        }
+    }
+
     /// Moves the task, on record.
     pub(super) async fn step(
         &self,
@@ -123,7 +163,7 @@ impl Visit<'_> {
     ) -> Result<Task, CaseError> {
         let request = MoveRequest {
             done,
-            actor: Actor::System,
+            actor: self.actor(task, progress, done),
             note,
         };
         let (event, task) = moved(task, request).map_err(|error| match error {

@@ -16,7 +16,8 @@ use tribunal_core::text::{headline, truncate_chars};
 use super::brief;
 use super::cast::{Cast, cast, evaluate_question, last_mode, select_question};
 use super::progress::Progress;
-use super::visit::{Stage, Visit, kept};
+use super::visit::{Stage, Unrecorded, Visit, kept};
+use crate::Engine;
 use crate::arbiter::Decided;
 use crate::call;
 use crate::case::{CaseError, Then, blocking};
@@ -105,15 +106,24 @@ impl Visit<'_> {
     }
 
     pub(super) fn tests_are_due(&self, last: &Execution) -> bool {
-        let worked = matches!(last.result, ExecutionResult::Worked { .. });
-        worked && self.engine.tests.is_some()
+        tests_are_due(self.engine, last)
     }
 
     async fn give_up(&self, task: &Task, progress: &mut Progress) -> Result<Stage, CaseError> {
         let last = progress.history.last();
         let last = last.map_or("", |last| last.summary.as_str());
         let limit = self.settings.run.max_iterations;
-        let note = format!("{limit} executions led to nothing that could be reviewed. {last}");
+        let unchanged = |one: &Execution| one.result == ExecutionResult::Unchanged;
+        let note = match progress.round().iter().all(unchanged) {
+            true => format!(
+                "nothing was changed in {} in which somebody worked, so there is nothing to review. {last}",
+                executions(limit)
+            ),
+            false => format!(
+                "{} led to nothing that could be reviewed. {last}",
+                executions(limit)
+            ),
+        };
         let task = self.step(task, progress, Move::Fail, Some(note)).await?;
         Ok(Stage::Moved(Box::new(task)))
     }
@@ -303,24 +313,35 @@ impl Visit<'_> {
                 }
             };
             tribunal_store::crashpoint!("run.work.answered");
+            self.set_unrecorded(Some(Unrecorded {
+                run: answer.run.clone(),
+                commit: None,
+            }));
             let reply = &answer.reply;
             let read = read_signed_work(&reply.text, reply.structured.as_ref(), &nonce);
             let report = read.unwrap_or_else(|_| WorkReport {
                 summary: headline(&reply.text, 500).into_owned(),
                 done: Vec::new(),
             });
-            self.keep(task, progress, worktree, agent, mode, &report)
+            let commit = self
+                .keep(task, progress, worktree, agent, mode, &report)
                 .await?;
+            self.set_unrecorded(Some(Unrecorded {
+                run: answer.run.clone(),
+                commit,
+            }));
             Ok(Some(answer.run))
         };
         let done = self.case.step_if_answered(&step, Then::GoOn, work).await?;
+        self.set_unrecorded(None);
         match (done, failure) {
             (None, Some(error)) => self.failed(progress, mode, error).await,
             (None, None) | (Some(_), _) => Ok(()),
         }
     }
 
-    /// Keeps what a coder wrote as a commit; the events go to the ledger with the end of the step.
+    /// Keeps what a coder wrote as a commit, if it changed anything, and returns that; the events go
+    /// to the ledger with the end of the step.
     async fn keep(
         &self,
         task: &Task,
@@ -329,7 +350,7 @@ impl Visit<'_> {
         agent: &AgentName,
         mode: &str,
         report: &WorkReport,
-    ) -> Result<(), CaseError> {
+    ) -> Result<Option<String>, CaseError> {
         let message = format!("{}\n\nTribunal-Task: {}", task.brief.title, task.id);
         let at = self.engine.ledger.store().now().await?;
         let (repo, author) = (self.repo.clone(), agent.to_string());
@@ -380,7 +401,7 @@ impl Visit<'_> {
         }
         let event = self.note_done(progress, mode, result, &report.summary);
         self.case.note(event).await;
-        Ok(())
+        Ok((!same).then_some(collected.commit))
     }
 
     async fn failed(
@@ -411,7 +432,20 @@ impl Visit<'_> {
     }
 }
 
+fn executions(count: u32) -> String {
+    match count {
+        1 => "1 execution".to_owned(),
+        n => format!("{n} executions"),
+    }
+}
+
+/// Tells whether the project's tests are to be run now.
+pub(super) fn tests_are_due(engine: &Engine, last: &Execution) -> bool {
+    let worked = matches!(last.result, ExecutionResult::Worked { .. });
+    worked && engine.tests.is_some()
+}
+
 /// Tells whether work can go to the review: there is some, and no test speaks against it.
-fn can_be_reviewed(progress: &Progress, last: &Execution) -> bool {
+pub(super) fn can_be_reviewed(progress: &Progress, last: &Execution) -> bool {
     progress.has_work() && last.result != (ExecutionResult::Tested { passed: false })
 }

@@ -139,23 +139,6 @@ fn bad_durations_sizes_and_amounts_are_refused() {
             "2:16: `arbiter.temperature` must be a number from 0 to 2, not `3`",
         ),
         (
-            "arbiter:\n  rules:\n    - {on: select_agent, then: ann}\n    - {on: select_agent, then: develper}\nagents:\n  - {name: ann, command: x, role: coder}\n",
-            "4:33: rule 2 of `arbiter.rules` answers `select_agent` with `develper`; did you mean `developer`?",
-        ),
-        (
-            "arbiter:\n  rules:\n    - {on: evaluate_progress, then: ann}\nagents:\n  - {name: ann, command: x, role: coder}\n",
-            "3:38: rule 1 of `arbiter.rules` answers `evaluate_progress` with `ann`; known here: `continue`, `complete`, `retry`",
-        ),
-        (
-            "arbiter:\n  rules:\n    - {on: select_agent, then: continue}\n",
-            "3:33: rule 1 of `arbiter.rules` answers `select_agent` with `continue`; known here: `complete`, `retry`, `planner`, `developer`, `tester`, `reviewer`",
-        ),
-        // One who is no coder is never chosen.
-        (
-            "arbiter:\n  rules:\n    - {on: select_agent, then: rex}\nagents:\n  - {name: rex, command: x, role: reviewer}\n",
-            "3:33: rule 1 of `arbiter.rules` answers `select_agent` with `rex`; known here: `complete`, `retry`, `planner`, `developer`, `tester`, `reviewer`",
-        ),
-        (
             "budget:\n  per_day: .inf\n",
             "2:12: a number is infinite or not a number; quote it if it is a text",
         ),
@@ -428,4 +411,29 @@ fn what_means_nothing_to_a_linter_is_refused() {
         "1:21: `arbiter.provider` cannot be `sarif`, which needs more than a name; \
          define an agent with `role: arbiter` and name it with `arbiter.agent`",
     );
+}
+
+#[test]
+fn rules_of_the_arbiter_must_be_answers_to_their_questions() {
+    for (text, message) in [
+        (
+            "arbiter:\n  rules:\n    - {on: select_agent, then: ann}\n    - {on: select_agent, then: develper}\nagents:\n  - {name: ann, command: x, role: coder}\n",
+            "4:32: rule 2 of `arbiter.rules` answers `select_agent` with `develper`; did you mean `developer`?",
+        ),
+        (
+            "arbiter:\n  rules:\n    - {on: evaluate_progress, then: ann}\nagents:\n  - {name: ann, command: x, role: coder}\n",
+            "3:37: rule 1 of `arbiter.rules` answers `evaluate_progress` with `ann`; known here: `continue`, `complete`, `retry`",
+        ),
+        (
+            "arbiter:\n  rules:\n    - {on: select_agent, then: continue}\n",
+            "3:32: rule 1 of `arbiter.rules` answers `select_agent` with `continue`; known here: `complete`, `retry`, `planner`, `developer`, `tester`, `reviewer`",
+        ),
+        // One who is no coder is never chosen.
+        (
+            "arbiter:\n  rules:\n    - {on: select_agent, then: rex}\nagents:\n  - {name: rex, command: x, role: reviewer}\n",
+            "3:32: rule 1 of `arbiter.rules` answers `select_agent` with `rex`; known here: `complete`, `retry`, `planner`, `developer`, `tester`, `reviewer`",
+        ),
+    ] {
+        refuses(text, message);
+    }
 }

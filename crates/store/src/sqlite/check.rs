@@ -10,6 +10,7 @@ use tribunal_core::event::{Event, EventKind};
 use tribunal_core::ids::CaseId;
 use tribunal_core::money::{Cost, MicroUsd, Spend, Usage};
 
+use super::caps::Caps;
 use super::ledger::{Head, hash_from_column};
 use super::projection::{self, Stored, TABLES};
 use super::runs;
@@ -101,6 +102,7 @@ async fn check_events(
 ) -> Result<Spend, StoreError> {
     let mut cases: BTreeMap<CaseId, Progress> = BTreeMap::new();
     let mut totals = Spend::default();
+    let mut caps = Caps::default();
     let mut after = 0;
     loop {
         let page = projection::page(conn, after).await?;
@@ -125,6 +127,10 @@ async fn check_events(
                 findings.add("I1", format!("event {seq} of case {case} is out of place"));
             }
             count_run(&event, &mut totals);
+            if let Some(found) = caps.check(&event) {
+                let (case, seq) = (&event.case, event.seq);
+                findings.add("I10", format!("event {seq} of case {case}: {found}"));
+            }
             apply(conn, &event, findings).await?;
         }
         if page.is_empty() {

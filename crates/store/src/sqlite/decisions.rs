@@ -6,8 +6,10 @@ use async_trait::async_trait;
 use sqlx::SqliteConnection;
 use tribunal_core::arbiter::{Decision, Source};
 use tribunal_core::event::{Event, EventKind, WorkEvent};
+use tribunal_core::money::Spend;
 
 use super::batch::Batch;
+use super::runs;
 use super::{SqliteStore, from_column, read};
 use crate::{Decisions, StoreError};
 
@@ -22,6 +24,10 @@ impl Decisions for SqliteStore {
         newest: u32,
     ) -> Result<Option<Decision>, StoreError> {
         read!(self, conn => cached(conn, key, newest))
+    }
+
+    async fn spend_of_steps(&self, beginning: &str) -> Result<Spend, StoreError> {
+        read!(self, conn => runs::spend_of_steps(conn, beginning))
     }
 
     async fn decision_counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {

@@ -4,6 +4,7 @@
 //! statements and with the function that applies events to its table.
 
 mod batch;
+mod caps;
 mod cases;
 mod check;
 mod decisions;

@@ -282,6 +282,16 @@ pub(super) async fn spend_since(
     read_spend(&row)
 }
 
+/// Returns what was spent by the steps whose names begin so.
+pub(super) async fn spend_of_steps(
+    conn: &mut SqliteConnection,
+    beginning: &str,
+) -> Result<Spend, StoreError> {
+    const SQL: &str = sum_of_runs!("runs WHERE substr(step, 1, length($1)) = $1");
+    let row = sqlx::query(SQL).bind(beginning).fetch_one(conn).await?;
+    read_spend(&row)
+}
+
 /// Returns what was spent by all runs that ended, even where other tables hide `runs`.
 pub(super) async fn spend_of_finished(conn: &mut SqliteConnection) -> Result<Spend, StoreError> {
     const SQL: &str = sum_of_runs!("main.runs WHERE result IS NOT NULL");

@@ -52,11 +52,16 @@ pub(super) fn sentence(event: &WorkEvent) -> Option<String> {
             title,
             state,
             why,
+            ..
         } => {
             let why = why.as_ref().map(|why| format!(": {why}"));
             let marker = state.marker();
             format!("[{marker}] {task}, {title}{}", why.unwrap_or_default())
         }
+        WorkEvent::CameLate { task, run, .. } => format!(
+            "run {run} answered after another runner had taken {task}; it counts for nothing"
+        ),
+        WorkEvent::CapSet { max_cost } => format!("the run may cost {max_cost} in all"),
         WorkEvent::LoopEnded { why, settled } => {
             format!("{} settled; {why}", words::count(*settled, "task"))
         }

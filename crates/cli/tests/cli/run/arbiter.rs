@@ -126,6 +126,7 @@ fn the_same_question_is_put_to_the_model_once() {
      model     1         
      fallback  0         
     The cache answered 50 % of what went past the rules.
+    The model has cost $0.00 for 1 question, guidance included.
     ");
     env.assert_healthy();
 }
@@ -174,4 +175,108 @@ fn decisions(env: &TestEnv, task: &str) -> Vec<String> {
         format!("{} by {}{because}", text("decision"), text("source"))
     });
     said.collect()
+}
+
+#[test]
+fn without_rules_the_model_chooses_and_only_from_those_who_are_there() {
+    const NONCE: &str = "{{line:Nonce: }}";
+    let answer = |decision: &str, more: &Value| {
+        let mut answer = serde_json::json!({"nonce": NONCE, "decision": decision, "reason": "r",
+            "summary": "s", "end": NONCE});
+        for (key, value) in more.as_object().unwrap() {
+            answer[key] = value.clone();
+        }
+        answer
+    };
+    let choose = |mode: &str| answer("SELECT_MODE", &serde_json::json!({ "mode": mode }));
+    let nothing = serde_json::json!({});
+    let replies = serde_json::json!({"replies": [
+        {"when": ["# Who works next", "magic"], "json": choose("magician")},
+        {"when": ["# Who works next", "at once"], "json": answer("COMPLETE", &nothing)},
+        {"when": "# Who works next", "json": choose("ann")},
+        {"json": answer("COMPLETE", &nothing)},
+    ]});
+    let env = project("run: {max_iterations: 2}\narbiter: {builtin_rules: false}\n");
+    let script = env.write("../arbiter.json", replies.to_string());
+    let script = script.display();
+    connect(
+        &env,
+        &format!("  - {{name: judy, provider: scripted, role: arbiter, script: {script}}}\n"),
+    );
+    let unknown = "SELECT_MODE by fallback: the arbiter gave no usable answer: \
+                   \"magician\" is none of the agents ";
+    for (title, code, marker, first) in [
+        ("plain", 0, "x", "SELECT_MODE by model"),
+        ("magic", 0, "x", unknown),
+        // Complete without any work is no success.
+        ("at once", 1, "F", "COMPLETE by model"),
+    ] {
+        let task = add(&env, &[title]);
+        env.run(["run"]).assert_code(code);
+        let decided = decisions(&env, &task);
+        assert!(decided[0].starts_with(first), "{title}: {decided:?}");
+        let shown = format!("[{marker}] {title}");
+        assert!(markers(&env).contains(&shown), "{}", markers(&env));
+    }
+    env.assert_healthy();
+}
+
+#[test]
+fn a_decision_is_not_reused_when_the_arbiter_is_told_other_things() {
+    let env = project("");
+    let script = r#"{"replies": [{"json": {"nonce": "{{line:Nonce: }}", "decision": "COMPLETE",
+        "reason": "r", "summary": "s", "end": "{{line:Nonce: }}"}}]}"#;
+    let script = env.write("../arbiter.json", script);
+    let agent = |more: &str| {
+        let script = script.display();
+        format!("  - {{name: judy, provider: scripted, role: arbiter, script: {script}{more}}}\n")
+    };
+    connect(&env, &agent(""));
+    let config = env.home().join(".config/tribunal/config.yml");
+    let plain = std::fs::read_to_string(&config).unwrap();
+    let mut sources = Vec::new();
+    for (branch, more) in [
+        ("one", ""),
+        ("two", ""),
+        ("three", ", instructions: be strict"),
+        ("four", ", instructions: be lenient"),
+    ] {
+        std::fs::write(&config, plain.replace(&agent(""), &agent(more))).unwrap();
+        let task = add(&env, &["same"]);
+        let set = format!("run.branch={branch}");
+        env.run(["run", "--set", &set]).assert_code(0);
+        sources.push(decisions(&env, &task).pop().unwrap());
+    }
+    let model = "COMPLETE by model";
+    assert_eq!(sources, [model, "COMPLETE by cache", model, model]);
+}
+
+#[test]
+fn what_is_decided_or_due_already_is_told_as_that() {
+    let tests = "project: {test_command: [sh, -c, 'exit 1']}\n";
+    for (config, title, steps, expected) in [
+        (tests, "easy", 2, "the project's tests are run on its work"),
+        (
+            "",
+            "easy",
+            3,
+            "its work is submitted to the review, as decided: COMPLETE (fallback, because no rule fits and no arbiter is configured): Work was done and can be reviewed (fallback)",
+        ),
+        (
+            "",
+            "does nothing",
+            3,
+            "developer tries again, as decided: RETRY (rule 8, nothing was changed last: retry): nothing was changed last",
+        ),
+    ] {
+        let env = project(config);
+        let task = add(&env, &[title]);
+        // Killed after this many steps: the choice, the work, the look at it.
+        env.crash_at(&["run"], "case.step.finish.after", steps);
+        let told = env.run(["arbiter", "explain", &task]).assert_code(0);
+        assert_eq!(told.stdout, format!("nothing to decide: {expected}\n"));
+        let told = env.run(["run", "--dry-run"]).assert_code(0);
+        let told = env.tidy(&told.stdout);
+        assert_eq!(told, format!("resume [CASE]: {title}\n  {expected}\n"));
+    }
 }

@@ -22,7 +22,7 @@ fn wait_for(what: &str, mut look: impl FnMut() -> bool) {
 }
 
 /// A project whose coder runs this shell script; `$DIR` is a place of the test.
-fn project_of(script: &str, more: &str) -> TestEnv {
+pub(super) fn project_of(script: &str, more: &str) -> TestEnv {
     let env = project(more);
     let text = format!(
         "#!/bin/sh\nDIR='{}'\nprompt=$(cat)\n\
@@ -42,7 +42,7 @@ fn project_of(script: &str, more: &str) -> TestEnv {
     env
 }
 
-const EASY: &str = "printf 'def f(x):\\n    return x\\n' > \"$title.py\"";
+pub(super) const EASY: &str = "printf 'def f(x):\\n    return x\\n' > \"$title.py\"";
 
 #[test]
 fn a_run_begins_nothing_more_once_it_has_cost_enough() {
@@ -72,8 +72,41 @@ fn a_run_begins_nothing_more_once_it_has_cost_enough() {
         "{}",
         ran.stderr
     );
-    // What was paid for is not paid for again.
-    env.run(["run"]).assert_code(0);
+    assert!(
+        ran.stderr
+            .contains("--max-cost USD`; what it has cost counts"),
+        "{}",
+        ran.stderr
+    );
+    // Going on resets nothing: it is over at once, however often.
+    let runs = env.run(["log", "--json"]).json();
+    let runs = runs["cases"].as_array().unwrap().clone();
+    let run = runs.iter().find(|case| case["kind"] == "run").unwrap();
+    let run = run["case"].as_str().unwrap();
+    for _ in 0..2 {
+        let again = env.run(["resume", run, "--json"]).assert_code(7);
+        let again: Value = serde_json::from_str(&again.stdout).unwrap();
+        assert_eq!(again["spend"]["known"], 1_000_000);
+        assert_eq!(markers(&env), "[x] one\n[-] two\n[ ] three");
+    }
+    // A person may allow more, which holds from then on; what was paid for is not paid for again.
+    let allowed = env
+        .run(["resume", run, "--max-cost", "1.40"])
+        .assert_code(7);
+    assert_eq!(markers(&env), "[x] one\n[x] two\n[-] three");
+    assert!(
+        allowed
+            .stderr
+            .contains("$1.50 of $1.40 of this run are spent"),
+        "{}",
+        allowed.stderr
+    );
+    env.run(["resume", run]).assert_code(7);
+    env.run(["resume", run, "--max-cost", "2"]).assert_code(0);
+    let no_run = env.run(["task", "list", "--json"]).json();
+    let no_run = no_run["tasks"][0]["id"].as_str().unwrap();
+    env.run(["resume", no_run, "--max-cost", "2"])
+        .assert_code(2);
     assert_eq!(markers(&env), "[x] one\n[x] two\n[x] three");
     let board = env.run(["task", "list", "--json"]).json();
     let known = board["tasks"].as_array().unwrap().iter();
@@ -96,6 +129,70 @@ fn the_most_iterations_can_be_given_for_one_run() {
     let calls = std::fs::read_to_string(env.root().join("calls")).unwrap();
     assert_eq!(calls.lines().count(), 3);
     env.run(["run", "--max-iterations", "0"]).assert_code(3);
+}
+
+#[test]
+fn the_most_iterations_of_a_run_hold_when_it_is_resumed() {
+    let env = project_of("echo x >> \"$DIR/calls\"", "");
+    add(&env, &["one"]);
+    env.crash_at(&["run", "--max-iterations", "3"], "run.task.taken", 1);
+    let log = env.run(["log", "--json"]).json();
+    let cases = log["cases"].as_array().unwrap();
+    let run = cases.iter().find(|case| case["kind"] == "run").unwrap();
+    env.run(["resume", run["case"].as_str().unwrap()])
+        .assert_code(1);
+    assert_eq!(markers(&env), "[F] one");
+    let calls = std::fs::read_to_string(env.root().join("calls")).unwrap();
+    assert_eq!(calls.lines().count(), 3);
+    env.assert_healthy();
+}
+
+#[test]
+fn one_task_is_one_task_however_many_could_work() {
+    let env = project("");
+    for title in ["one", "two", "three"] {
+        add(&env, &[title]);
+    }
+    env.run(["run", "--once", "--parallel", "3"]).assert_code(0);
+    assert_eq!(markers(&env), "[x] one\n[ ] two\n[ ] three");
+}
+
+#[test]
+fn a_run_that_could_do_nothing_says_why_and_is_no_success() {
+    let env = project("run: {max_iterations: 1}\n");
+    let first = add(&env, &["does nothing"]);
+    let second = add(&env, &["second", "--depends", &first]);
+    let third = add(&env, &["third"]);
+    env.run(["run", "--task", &third]).assert_code(0);
+    // What failed in this run is what it tells.
+    env.run(["run"]).assert_code(1);
+    for (args, code, expected) in [
+        (
+            vec!["run"],
+            5,
+            "the task that is left waits for another".to_owned(),
+        ),
+        (
+            vec!["run", "--task", &second],
+            5,
+            format!("task {second} waits for {first}, which is failed"),
+        ),
+        (
+            vec!["run", "--task", &first],
+            5,
+            format!("task {first} is failed; `tribunal task reopen {first}` puts it back"),
+        ),
+        (
+            vec!["run", "--task", &third],
+            0,
+            format!("task {third} is completed"),
+        ),
+    ] {
+        let ran = env.run(&args).assert_code(code);
+        let told = format!("Ended: {expected}.");
+        assert!(ran.stderr.contains(&told), "{args:?}: {}", ran.stderr);
+    }
+    env.assert_healthy();
 }
 
 #[test]

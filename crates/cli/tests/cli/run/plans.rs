@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::{add, connect, markers, project};
 use crate::common::TestEnv;
 
-const NONCE: &str = "{{line:Nonce: }}";
+pub(super) const NONCE: &str = "{{line:Nonce: }}";
 
-fn events(env: &TestEnv, case: &str) -> Vec<Value> {
+pub(super) fn events(env: &TestEnv, case: &str) -> Vec<Value> {
     let shown = env.run(["show", case, "--format", "jsonl"]).assert_code(0);
     let events = shown.stdout.lines();
     events
@@ -15,12 +15,12 @@ fn events(env: &TestEnv, case: &str) -> Vec<Value> {
         .collect()
 }
 
-fn of_type(events: &[Value], word: &str) -> Vec<Value> {
+pub(super) fn of_type(events: &[Value], word: &str) -> Vec<Value> {
     let found = events.iter().filter(|event| event["type"] == word);
     found.cloned().collect()
 }
 
-fn scripted(env: &TestEnv, name: &str, role: &str, replies: &Value) -> String {
+pub(super) fn scripted(env: &TestEnv, name: &str, role: &str, replies: &Value) -> String {
     let script = json!({ "replies": replies }).to_string();
     let script = env.write(&format!("../{name}.json"), script);
     let script = script.display();
