@@ -105,6 +105,7 @@ impl Engine {
             seats: parts.seats,
             caps: parts.caps,
             parks: crate::call::Parks::default(),
+            tries_parked: false,
             retry: parts.retry,
             redactor: parts.redactor,
             tests: parts.tests,

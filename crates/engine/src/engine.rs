@@ -32,6 +32,8 @@ pub struct Engine {
     pub(crate) seats: BTreeMap<AgentName, Result<Seat, String>>,
     pub(crate) caps: Caps,
     pub(crate) parks: Parks,
+    /// Whether providers are asked that are parked until a person acts.
+    pub(crate) tries_parked: bool,
     pub(crate) retry: RetryPolicy,
     pub(crate) redactor: Redactor,
     /// What runs the project's tests, where that is configured.
@@ -80,6 +82,14 @@ impl Engine {
     #[must_use]
     pub fn with_human(mut self, human: Arc<dyn Human>) -> Self {
         self.human = Some(human);
+        self
+    }
+
+    /// Lets the engine ask providers that are parked until a person acts: this is that person, who
+    /// wants to know whether they answer again.
+    #[must_use]
+    pub fn trying_parked(mut self) -> Self {
+        self.tries_parked = true;
         self
     }
 

@@ -126,7 +126,7 @@ pub trait Store: Decisions + Disputes + Soon + Tasks + Send + Sync {
     /// Returns the providers that are parked; one whose pause has passed is not.
     async fn parked_providers(&self) -> Result<Vec<ParkedProvider>, StoreError>;
 
-    /// Frees a parked provider outside of any case, as `agents free` and `connect` do.
+    /// Frees a parked provider outside of any case, as `agents --free` does.
     ///
     /// Exactly this model, or the provider's default, is freed; the answer tells whether it was
     /// parked. A rebuild remembers it.

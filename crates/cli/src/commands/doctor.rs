@@ -25,7 +25,8 @@ use crate::invocation::Invocation;
 pub(crate) struct Args {
     /// Check only these agents
     agents: Vec<String>,
-    /// Also put a one-line prompt to each agent; this may cost money
+    /// Also put a one-line prompt to each agent; this may cost money, and frees a parked provider that
+    /// answers
     #[arg(long)]
     ping: bool,
     /// Check nothing but the ledger
@@ -118,7 +119,7 @@ async fn check_agents(invocation: &Invocation, args: &Args) -> Result<Vec<Findin
     }
     // A check tells what it meets first; trying again would only take longer.
     let once = ["retry.attempts=1".to_owned()];
-    let engine = invocation.engine_with(&once).await?;
+    let engine = invocation.engine_with(&once).await?.trying_parked();
     let mut findings = Vec::new();
     for name in names {
         // A linter has no answer to a prompt; that it tells its version is all there is to ask.

@@ -37,32 +37,39 @@ fn resume(case: &CaseId) -> String {
 }
 
 /// Returns what a person can do about a pause that does not end by itself.
-fn what_helps(case: &CaseId, why: &Pause) -> Option<String> {
+fn what_helps(case: &CaseId, why: &Pause) -> Vec<String> {
+    let free = |provider: &str| {
+        format!("Then let it be called again with `tribunal agents --free {provider}`")
+    };
     match why {
         Pause::Provider {
             provider,
             class: ErrorClass::Auth,
-        } => Some(format!(
-            "Log in with {provider} itself, or set its key, and try again"
-        )),
+        } => vec![
+            format!("Log in with {provider} itself, or set its key"),
+            free(provider),
+        ],
         Pause::Provider {
             provider,
             class: ErrorClass::Credit,
-        } => Some(format!(
-            "Add credit to the account behind {provider}, or ask another agent"
-        )),
-        Pause::Budget { cap, .. } if cap == "run" => Some(format!(
+        } => vec![
+            format!("Add credit to the account behind {provider}, or ask another agent"),
+            free(provider),
+        ],
+        Pause::Budget { cap, .. } if cap == "run" => vec![format!(
             "Allow it more with `tribunal resume {case} --max-cost USD`; what it has cost counts"
-        )),
+        )],
         Pause::Budget { cap, .. } if cap == "run's time" => {
-            Some("Its time begins anew when it goes on".to_owned())
+            vec!["Its time begins anew when it goes on".to_owned()]
         }
         Pause::Budget { cap, .. } if cap.starts_with("case") => {
-            Some("Allow more with `--set budget.per_case=USD` or in the config".to_owned())
+            vec!["Allow more with `--set budget.per_case=USD` or in the config".to_owned()]
         }
         Pause::Budget { .. } => {
-            Some("Allow more with `--set budget.per_day=USD` or in the config".to_owned())
+            vec!["Allow more with `--set budget.per_day=USD` or in the config".to_owned()]
         }
-        Pause::Provider { .. } | Pause::Human { .. } | Pause::Interrupted | Pause::Turn => None,
+        Pause::Provider { .. } | Pause::Human { .. } | Pause::Interrupted | Pause::Turn => {
+            Vec::new()
+        }
     }
 }

@@ -17,6 +17,7 @@ mod demo;
 mod dispute;
 mod doctor;
 mod mistakes;
+mod parked;
 mod prompts;
 mod review;
 mod run;

@@ -45,19 +45,20 @@ impl Engine {
         }
     }
 
-    /// Refuses to call a provider that is parked for a time. A park without end does not bind here:
-    /// that a person asks or resumes is the sign that the login or the credit may be back.
+    /// Refuses to call a provider that is parked, be it for a time or until a person frees it.
     pub(super) async fn check_provider(&self, seat: &Seat) -> Result<(), CaseError> {
         match self.park_of(seat).await? {
-            Some(park) if park.until.is_some() => {
-                let (provider, class) = (park.provider, park.class);
+            None => Ok(()),
+            Some(park) if park.until.is_none() && self.tries_parked => Ok(()),
+            Some(ParkedProvider {
+                provider,
+                class,
+                until,
+                ..
+            }) => {
                 let why = Pause::Provider { provider, class };
-                Err(CaseError::Parked {
-                    why,
-                    until: park.until,
-                })
+                Err(CaseError::Parked { why, until })
             }
-            Some(_) | None => Ok(()),
         }
     }
 

@@ -114,19 +114,21 @@ impl Engine {
         }
         let mut attempt = 1;
         loop {
+            let turn = seat.turns.acquire().await;
+            // Whoever had the turn before us may have used up the budget or met a closed door.
             self.check_budget(case, &seat).await?;
             self.check_provider(&seat).await?;
-            let turn = seat.turns.acquire().await;
             let (run, result) = self.run_once(case, step, question, &seat, attempt).await?;
-            drop(turn);
             let error = match result {
                 Ok(reply) => return Ok(Ok(Answer { run, reply })),
                 Err(error) => error,
             };
-            match self
+            // Nobody takes the turn before it is known what the failure means for them.
+            let pause = self
                 .after_failure(case, &seat, &run, &error, attempt)
-                .await?
-            {
+                .await?;
+            drop(turn);
+            match pause {
                 None => return Ok(Err(error)),
                 Some(pause) => self.wait(case, pause).await?,
             }
