@@ -160,13 +160,11 @@ fn seat(
     built: Arc<dyn Agent>,
     turns: Arc<Semaphore>,
 ) -> Seat {
-    let own = agent.budget.max_cost.map(|cost| cost.0);
     // Whoever decides procedure and nothing else is kept short, as the arbiter's settings say.
     let arbiter = (agent.role == [Role::Arbiter]).then_some(&settings.arbiter);
     let temperature = agent
         .temperature
         .or(arbiter.map(|arbiter| arbiter.temperature));
-    let common = settings.budget.per_call.map(|cost| cost.0);
     Seat {
         agent: built,
         limits: settings.limits_for(agent),
@@ -176,7 +174,8 @@ fn seat(
             .max_output_tokens
             .or(arbiter.map(|arbiter| arbiter.max_tokens)),
         temperature_milli: temperature.map(|temperature| temperature.0),
-        max_cost: own.into_iter().chain(common).min(),
+        max_cost_of_call: settings.budget.per_call.map(|cost| cost.0),
+        max_cost_in_case: agent.budget.max_cost.map(|cost| cost.0),
         turns,
     }
 }
@@ -272,7 +271,8 @@ impl Seat {
             instructions: None,
             max_output_tokens: None,
             temperature_milli: None,
-            max_cost: None,
+            max_cost_of_call: None,
+            max_cost_in_case: None,
             turns: Arc::new(Semaphore::new(64)),
         }
     }

@@ -1,6 +1,7 @@
 //! Caps on money, tokens and runs, computed from the run log before each call.
 
 use tribunal_core::case::Pause;
+use tribunal_core::ids::AgentName;
 use tribunal_core::money::{MicroUsd, Spend};
 
 /// The caps in force; an absent one does not bind.
@@ -37,17 +38,8 @@ impl Caps {
 #[must_use]
 pub fn exceeded(caps: &Caps, case: &Spend, day: &Spend) -> Option<Pause> {
     let money = |name: &str, cap: Option<MicroUsd>, spend: &Spend| {
-        let (cap, spent) = (cap?, spend.against_cap(caps.assumed));
-        (spent >= cap).then(|| {
-            let assumed = match spend.unknown_runs {
-                0 => String::new(),
-                n => format!(
-                    ", {n} runs of unknown cost counted as {} each",
-                    caps.assumed
-                ),
-            };
-            (name.to_owned(), format!("{spent} of {cap} spent{assumed}"))
-        })
+        let detail = spent_up(cap?, caps.assumed, spend)?;
+        Some((name.to_owned(), detail))
     };
     let count = |name: &str, cap: Option<u64>, used: u64| {
         let cap = cap?;
@@ -58,6 +50,31 @@ pub fn exceeded(caps: &Caps, case: &Spend, day: &Spend) -> Option<Pause> {
         .or_else(|| count("case tokens", caps.case_tokens, case.usage.total()))
         .or_else(|| count("case runs", caps.case_runs, case.runs))?;
     Some(Pause::Budget { cap, detail })
+}
+
+/// Returns why `agent` must not be called again in a case, if it has spent all that it may there.
+#[must_use]
+pub fn exceeded_by(
+    agent: &AgentName,
+    cap: MicroUsd,
+    assumed: MicroUsd,
+    spend: &Spend,
+) -> Option<Pause> {
+    let detail = spent_up(cap, assumed, spend)?;
+    let cap = format!("agent {agent}");
+    Some(Pause::Budget { cap, detail })
+}
+
+/// Says how much of a cap was spent, if nothing of it is left.
+fn spent_up(cap: MicroUsd, assumed: MicroUsd, spend: &Spend) -> Option<String> {
+    let spent = spend.against_cap(assumed);
+    (spent >= cap).then(|| {
+        let assumed = match spend.unknown_runs {
+            0 => String::new(),
+            n => format!(", {n} runs of unknown cost counted as {assumed} each"),
+        };
+        format!("{spent} of {cap} spent{assumed}")
+    })
 }
 
 #[cfg(test)]
@@ -121,6 +138,22 @@ mod tests {
                 ..caps
             }),
             "day: $0.00 of $0.00 spent"
+        );
+    }
+    #[test]
+    fn an_agent_may_spend_its_own_share_and_no_more() {
+        let mut spend = Spend::default();
+        spend.count(Usage::default(), Cost::Known(MicroUsd(300_000)));
+        spend.count(Usage::default(), Cost::Unknown);
+        let ann = AgentName::new("ann").unwrap();
+        let told = |cap| match exceeded_by(&ann, MicroUsd(cap), MicroUsd(100_000), &spend) {
+            Some(Pause::Budget { cap, detail }) => format!("{cap}: {detail}"),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(told(400_001), "None");
+        assert_eq!(
+            told(400_000),
+            "agent ann: $0.40 of $0.40 spent, 1 runs of unknown cost counted as $0.10 each"
         );
     }
 }

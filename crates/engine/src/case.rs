@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tribunal_core::case::{CaseKind, Outcome, Pause};
 use tribunal_core::event::EventKind;
-use tribunal_core::ids::{CaseId, EffectKey, StepKey};
+use tribunal_core::ids::{AgentName, CaseId, EffectKey, StepKey};
 use tribunal_core::money::Spend;
 use tribunal_core::time::Timestamp;
 use tribunal_store::{EffectState, Holder, Lease, StoreError, crashpoint};
@@ -149,14 +149,14 @@ impl Case {
             lease: Some((lease, guard)),
             broken: None,
         });
-        let spend = ledger.store().case_spend(&id).await?;
+        let tally = Tally::of(ledger.store().runs(&id).await?);
         Ok(Self {
             id,
             ledger,
             holder,
             lease,
             waiting: std::sync::Mutex::new(vec![resumed]),
-            tally: std::sync::Mutex::new(Tally::from(spend)),
+            tally: std::sync::Mutex::new(tally),
             purse: OnceLock::new(),
             finished: std::sync::Mutex::default(),
             stop,
@@ -261,6 +261,11 @@ impl Case {
                 Ok(own + others.await?)
             }
         }
+    }
+
+    /// Returns what the runs of one agent have cost in the case, those under way among them.
+    pub(crate) fn spend_of(&self, agent: &AgentName) -> Spend {
+        self.tally().spend_of(agent)
     }
 
     fn keep(&self, events: impl IntoIterator<Item = EventKind>) {

@@ -108,13 +108,10 @@ pub trait Store: Decisions + Disputes + Soon + Tasks + Send + Sync {
     /// Returns all findings that were ever followed, by file.
     async fn findings(&self) -> Result<Vec<FindingRecord>, StoreError>;
 
-    /// Returns what was spent by one case.
+    /// Returns what was spent by a case and by all that were opened on its behalf.
     ///
     /// A run that has not ended counts as one of unknown cost, with the tokens it has told of: caps
     /// must hold for runs under way and for those whose owner died.
-    async fn case_spend(&self, case: &CaseId) -> Result<Spend, StoreError>;
-
-    /// Returns what was spent by a case and by all that were opened on its behalf.
     async fn family_spend(&self, case: &CaseId) -> Result<Spend, StoreError>;
 
     /// Returns the same without what `member` has spent itself.
@@ -175,7 +172,7 @@ pub struct CaseRecord {
     pub updated_at: Timestamp,
     /// Number of its last event.
     pub last_seq: u64,
-    /// What it has cost.
+    /// What it has cost, counted as in [`Store::family_spend`].
     pub spend: Spend,
     /// Whether its owner is alive now.
     pub owned: bool,

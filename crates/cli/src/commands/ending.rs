@@ -65,6 +65,9 @@ fn what_helps(case: &CaseId, why: &Pause) -> Vec<String> {
         Pause::Budget { cap, .. } if cap.starts_with("case") => {
             vec!["Allow more with `--set budget.per_case=USD` or in the config".to_owned()]
         }
+        Pause::Budget { cap, .. } if cap.starts_with("agent") => {
+            vec!["Allow more with `budget.max_cost` of that agent in the config".to_owned()]
+        }
         Pause::Budget { .. } => {
             vec!["Allow more with `--set budget.per_day=USD` or in the config".to_owned()]
         }

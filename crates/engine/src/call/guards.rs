@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 use tribunal_core::case::Pause;
 use tribunal_core::event::EventKind;
-use tribunal_core::money::Spend;
+use tribunal_core::ids::AgentName;
+use tribunal_core::money::{MicroUsd, Spend};
 use tribunal_core::time::Timestamp;
 use tribunal_store::{ParkedProvider, Store};
 
@@ -20,8 +21,19 @@ const FRESH: Duration = Duration::from_millis(100);
 
 impl Engine {
     /// Refuses the next call when a cap has been reached.
-    pub(super) async fn check_budget(&self, case: &Case, seat: &Seat) -> Result<(), CaseError> {
+    pub(super) async fn check_budget(
+        &self,
+        case: &Case,
+        agent: &AgentName,
+        seat: &Seat,
+    ) -> Result<(), CaseError> {
         let mut caps = self.caps;
+        if let Some(cap) = seat.max_cost_in_case {
+            let spend = case.spend_of(agent);
+            if let Some(why) = budget::exceeded_by(agent, cap, caps.assumed, &spend) {
+                return Err(CaseError::Parked { why, until: None });
+            }
+        }
         if seat.is_free() {
             // What others have cost today is no reason against a call that nobody is paid for.
             caps.day = None;
@@ -43,6 +55,21 @@ impl Engine {
             Some(why) => Err(CaseError::Parked { why, until: None }),
             None => Ok(()),
         }
+    }
+
+    /// Returns the most that the next run may cost, for agents that can be told: what one call may
+    /// cost, or what its agent has left in the case.
+    pub(super) fn most_for_next_run(
+        &self,
+        case: &Case,
+        agent: &AgentName,
+        seat: &Seat,
+    ) -> Option<MicroUsd> {
+        let left = seat.max_cost_in_case.map(|cap| {
+            let spent = case.spend_of(agent).against_cap(self.caps.assumed);
+            MicroUsd(cap.0.saturating_sub(spent.0))
+        });
+        seat.max_cost_of_call.into_iter().chain(left).min()
     }
 
     /// Refuses to call a provider that is parked, be it for a time or until a person frees it.

@@ -57,7 +57,9 @@ pub(crate) struct Seat {
     pub(crate) max_output_tokens: Option<u32>,
     pub(crate) temperature_milli: Option<u32>,
     /// Most money one run may cost, where the agent can be told.
-    pub(crate) max_cost: Option<MicroUsd>,
+    pub(crate) max_cost_of_call: Option<MicroUsd>,
+    /// Most money the agent may spend in one case.
+    pub(crate) max_cost_in_case: Option<MicroUsd>,
     /// At most this many runs of the provider at once, in this process.
     pub(crate) turns: Arc<tokio::sync::Semaphore>,
 }
@@ -116,7 +118,7 @@ impl Engine {
         loop {
             let turn = seat.turns.acquire().await;
             // Whoever had the turn before us may have used up the budget or met a closed door.
-            self.check_budget(case, &seat).await?;
+            self.check_budget(case, &question.agent, &seat).await?;
             self.check_provider(&seat).await?;
             let (run, result) = self.run_once(case, step, question, &seat, attempt).await?;
             let error = match result {
@@ -149,7 +151,10 @@ impl Engine {
         attempt: u32,
     ) -> Result<(RunId, Result<Reply, AgentError>), CaseError> {
         let run = RunId::from_bits(crate::random_bits());
-        let call = self.call_for(&run, question, seat)?;
+        let call = Call {
+            max_cost: self.most_for_next_run(case, &question.agent, seat),
+            ..self.call_for(&run, question, seat)?
+        };
         let profile = seat.agent.profile();
         let started = EventKind::RunStarted {
             run: run.clone(),
@@ -223,7 +228,7 @@ impl Engine {
             directory: question.directory.clone(),
             run_dir,
             limits: seat.limits,
-            max_cost: seat.max_cost,
+            max_cost: seat.max_cost_of_call,
             max_output_tokens: seat.max_output_tokens,
             temperature_milli: seat.temperature_milli,
         })

@@ -193,7 +193,7 @@ impl Default for RetrySettings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BudgetSettings {
-    /// Most that one call may cost, in US dollars, where the agent can be told.
+    /// Most that one call may cost, in US dollars, where the agent can be told (Claude Code).
     pub per_call: Option<Usd>,
     /// Most that one case may cost, in US dollars; a review pays for its disputes.
     pub per_case: Option<Usd>,

@@ -153,10 +153,6 @@ impl Store for SqliteStore {
         read!(self, conn => findings::all(conn))
     }
 
-    async fn case_spend(&self, case: &CaseId) -> Result<Spend, StoreError> {
-        read!(self, conn => runs::case_spend(conn, case))
-    }
-
     async fn family_spend(&self, case: &CaseId) -> Result<Spend, StoreError> {
         read!(self, conn => runs::family_spend(conn, case))
     }
