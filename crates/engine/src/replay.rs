@@ -103,8 +103,7 @@ impl Stage {
                 let report = self.engine.replay_ask(record).await?;
                 self.compare_ask(&report)
             }
-            // What people decide cannot be asked again; the story is all there is.
-            CaseKind::Dispute => Vec::new(),
+            CaseKind::Dispute => crate::dispute::decide_again(&self.exported),
             CaseKind::Trial => self.play_trial().await?,
             CaseKind::Review => {
                 let clone = self.recorded_in.clone_of_repository();

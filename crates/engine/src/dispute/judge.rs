@@ -144,12 +144,12 @@ impl Engine {
             )
         };
         let sent = events.iter().filter(|event| is_sent(&event.kind)).count();
-        Ok(format!("rule {sent}"))
+        Ok(sitting_of(sent))
     }
 
     /// Returns random text that no party has seen, the same for whoever resumes the sitting.
     async fn seed(&self, case: &Case, round: &str) -> Result<String, CaseError> {
-        let key = StepKey::new(format!("{round} seed"))?;
+        let key = StepKey::new(seed_step(round))?;
         let draw = async {
             let bits = [crate::random_bits(), crate::random_bits()];
             Ok(Some(format!("{:016x}{:016x}", bits[0], bits[1])))
@@ -205,21 +205,7 @@ impl Engine {
         hearings: Vec<Hearing>,
     ) -> Result<(), CaseError> {
         let now = self.ledger.store().now().await?;
-        let conclusion = match conclude(&hearings) {
-            Finding::Ruling {
-                decision,
-                reason,
-                reversal,
-                ruler,
-            } => DisputeEvent::DisputeRuled {
-                decision,
-                reason,
-                reversal,
-                ruler,
-                overrules: false,
-            },
-            Finding::Escalation { question } => DisputeEvent::DisputeEscalated { question },
-        };
+        let conclusion = conclusion_of(&hearings);
         let heard = hearings
             .into_iter()
             .map(|hearing| DisputeEvent::JudgeHeard {
@@ -247,6 +233,46 @@ impl Engine {
     }
 }
 
+/// Returns the name of the sitting that followed when the dispute was given to a judge for the
+/// `sent`-th time.
+pub(super) fn sitting_of(sent: usize) -> String {
+    format!("rule {sent}")
+}
+
+/// Returns the step that draws the seed of a sitting.
+pub(super) fn seed_step(sitting: &str) -> String {
+    format!("{sitting} seed")
+}
+
+/// Returns the step in which the judge in one seat is asked.
+pub(super) fn seat_step(sitting: &str, seat: usize, judge: &str) -> String {
+    format!("{sitting} seat {seat} {judge}")
+}
+
+/// Returns the step in which a judge is asked once more.
+pub(super) fn again_step(step: &str) -> String {
+    format!("{step} again")
+}
+
+/// Returns what the answers of all judges who sat make of the dispute.
+pub(super) fn conclusion_of(hearings: &[Hearing]) -> DisputeEvent {
+    match conclude(hearings) {
+        Finding::Ruling {
+            decision,
+            reason,
+            reversal,
+            ruler,
+        } => DisputeEvent::DisputeRuled {
+            decision,
+            reason,
+            reversal,
+            ruler,
+            overrules: false,
+        },
+        Finding::Escalation { question } => DisputeEvent::DisputeEscalated { question },
+    }
+}
+
 /// What is put to each judge.
 #[derive(Clone, Copy)]
 struct Matter<'a> {
@@ -271,10 +297,10 @@ impl<'a> Matter<'a> {
     async fn ask(
         self,
         asking: Asking<'_>,
-        seat: u32,
+        seat: usize,
         judge: JudgeNamed,
     ) -> Result<Hearing, CaseError> {
-        let key = format!("{} seat {seat} {}", self.round, judge.agent);
+        let key = seat_step(self.round, seat, &judge.agent);
         let nonce = nonce(self.seed, &key, &self.prompt("").data());
         let question = self.prompt(&nonce).render();
         let name = AgentName::new(judge.agent.clone())
@@ -283,7 +309,7 @@ impl<'a> Matter<'a> {
         for attempt in 1..=ATTEMPTS {
             let (key, text) = match attempt {
                 1 => (key.clone(), question.clone()),
-                _ => (format!("{key} again"), ask_again(&question, &why)),
+                _ => (again_step(&key), ask_again(&question, &why)),
             };
             let reply = match asking.ask(&name, Role::Judge, &key, text).await? {
                 Ok(reply) => reply,

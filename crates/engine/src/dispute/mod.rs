@@ -10,6 +10,7 @@ mod file;
 mod judge;
 mod material;
 mod precedent;
+mod replay;
 mod task;
 
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ use tribunal_core::time::Timestamp;
 use tribunal_store::{DisputeFilter, PrecedentFilter, StoreError, crashpoint};
 
 pub(crate) use self::file::fault_of_file;
+pub(crate) use self::replay::decide_again;
 
 use self::alert::Alert;
 use crate::Engine;

@@ -94,6 +94,72 @@ fn end_of(judges: &[(&str, &str, Value)], more: &str, coder: &str) -> String {
     format!("{} {end} {}", ran.code.unwrap(), court.marker())
 }
 
+/// Replaces text in the replies of all recorded runs.
+fn tamper(court: &Court, from: &str, to: &str) {
+    let mut changed = 0;
+    for run in std::fs::read_dir(court.env.ledger().join("runs")).unwrap() {
+        let path = run.unwrap().path().join("reply.json");
+        let text = std::fs::read_to_string(&path).unwrap();
+        changed += usize::from(text.contains(from));
+        std::fs::write(&path, text.replace(from, to)).unwrap();
+    }
+    assert!(changed > 0, "no reply says {from}");
+}
+
+#[test]
+fn a_replay_decides_again_from_what_the_judges_said() {
+    let silent_then_good = json!([
+        { "when": AGAIN, "json": ruling("ENFORCE") },
+        { "text": "Let me think." },
+    ]);
+    let bench = [
+        ("jim", "mistral", says("DISMISS")),
+        ("joe", "llama", silent_then_good),
+        ("jon", "qwen", says("ENFORCE")),
+    ];
+    let court = Court::with_judges(&bench, "review: {judge: {panel: 3}}\n");
+    let id = court.both_sides("They do expire.");
+    court.judge(&id);
+    let case = id.replace("d-", "c-");
+    let replay = || court.env.run(["replay", &case, "--format", "json"]);
+    assert_eq!(replay().assert_code(0).json()["same"], true);
+    // One of the two who agreed is made to have said something else.
+    tamper(&court, "Let me think.", "Let me THINK.");
+    assert_eq!(replay().assert_code(0).json()["same"], true);
+    tamper(&court, "ENFORCE", "ESCALATE");
+    let ran = replay().assert_code(1);
+    assert_snapshot!(serde_json::to_string_pretty(&ran.json()["differences"]).unwrap(), @r#"
+    [
+      "what judge joe said is read differently",
+      "what judge jon said is read differently",
+      "the judges come to another end"
+    ]
+    "#);
+}
+
+#[test]
+fn a_replay_reads_silence_and_rulings_of_people_as_they_were() {
+    for replies in [says("ESCALATE"), json!([{ "text": "Let me think." }])] {
+        let court = Court::with_judges(&[("jim", "mistral", replies)], "");
+        let id = court.both_sides("They do expire.");
+        court.judge(&id);
+        let rule = [
+            "dispute",
+            "resolve",
+            &id,
+            "--decision",
+            "coder",
+            "--notes",
+            "They do.",
+        ];
+        court.env.run(rule).assert_code(0);
+        court
+            .env
+            .run(["replay", &id.replace("d-", "c-")])
+            .assert_code(0);
+    }
+}
+
 fn end_with(replies: Value) -> String {
     end_of(&[("jim", "mistral", replies)], "", "They do expire.")
 }
