@@ -124,6 +124,9 @@ pub enum EventKind {
         chars: u64,
         /// Tokens so far, as far as the agent tells.
         usage: Usage,
+        /// What they cost, if the agent has a price.
+        #[serde(default, skip_serializing_if = "Cost::is_unknown")]
+        cost: Cost,
     },
     /// An agent's invocation ended, well or not.
     RunFinished {

@@ -104,6 +104,14 @@ pub enum Cost {
     Known(MicroUsd),
 }
 
+impl Cost {
+    /// Tells whether nobody knows it.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        *self == Self::Unknown
+    }
+}
+
 /// What agents charge for a million tokens, in millionths of a dollar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Price {

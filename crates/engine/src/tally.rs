@@ -162,6 +162,7 @@ mod tests {
             activity: "writing".to_owned(),
             chars: 1,
             usage,
+            cost: Cost::Unknown,
         };
         let finished = |bits, usage, cost| EventKind::RunFinished {
             run: run(bits),

@@ -8,10 +8,11 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use tribunal_core::case::CaseKind;
 use tribunal_core::event::{Event, EventKind, RunResult};
 use tribunal_core::ids::RunId;
-use tribunal_core::money::Spend;
+use tribunal_core::money::{Cost, Spend, Usage};
 use tribunal_core::text::for_terminal;
 
 use super::board::{Board, Told};
+use super::columns::cut;
 use super::wrap::{stderr_width, wrapped};
 use super::{Lines, Reporter, words};
 
@@ -61,12 +62,13 @@ impl LiveProgress {
     }
 
     fn start(&mut self, run: &RunId, label: String) {
-        let style = ProgressStyle::with_template("{spinner} {prefix}  {elapsed}  {msg}")
+        let style = ProgressStyle::with_template("{spinner} {prefix}  {elapsed}  {wide_msg}")
             .unwrap_or_else(|_| ProgressStyle::default_spinner());
         let bar = self.add(
             ProgressBar::new_spinner()
                 .with_style(style)
-                .with_prefix(label),
+                // Half of the screen is for what it is doing and what that has taken.
+                .with_prefix(cut(&label, stderr_width() / 2)),
         );
         bar.set_message("waiting");
         bar.enable_steady_tick(Duration::from_millis(120));
@@ -144,15 +146,12 @@ impl Reporter for LiveProgress {
             EventKind::RunProgressed {
                 run,
                 activity,
-                chars,
                 usage,
+                cost,
+                ..
             } => {
                 if let Some(bar) = self.running.get(run) {
-                    let activity = for_terminal(activity);
-                    bar.set_message(format!(
-                        "{activity}  {chars} characters, {}",
-                        words::tokens(*usage)
-                    ));
+                    bar.set_message(at_work(activity, *usage, *cost));
                 }
             }
             EventKind::RunFinished {
@@ -192,6 +191,19 @@ impl Reporter for LiveProgress {
     }
 }
 
+/// Returns what an agent is doing and what that has taken, as far as anybody knows.
+fn at_work(activity: &str, usage: Usage, cost: Cost) -> String {
+    let activity = for_terminal(activity).replace('\n', " ");
+    match usage.total() {
+        0 => activity,
+        _ => format!(
+            "{activity}  {}, {}",
+            words::tokens(usage),
+            words::cost(cost)
+        ),
+    }
+}
+
 /// Writes whole lines above the progress, so that neither spoils the other.
 struct Above {
     bars: MultiProgress,
@@ -214,5 +226,36 @@ impl std::io::Write for Above {
 
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tribunal_core::money::MicroUsd;
+
+    use super::*;
+
+    #[test]
+    fn a_line_tells_tokens_and_cost_as_far_as_they_are_known() {
+        let usage = Usage {
+            input: 1_200,
+            output: 85,
+            ..Usage::default()
+        };
+        for (usage, cost, expected) in [
+            (Usage::default(), Cost::Unknown, "writing"),
+            (usage, Cost::Unknown, "writing  1,285 tokens, cost unknown"),
+            (
+                usage,
+                Cost::Known(MicroUsd(7_100)),
+                "writing  1,285 tokens, $0.0071",
+            ),
+        ] {
+            assert_eq!(at_work("writing", usage, cost), expected);
+        }
+        assert_eq!(
+            at_work("\u{1b}[2Ja\nb", usage, Cost::Unknown),
+            "\u{fffd}[2Ja b  1,285 tokens, cost unknown"
+        );
     }
 }

@@ -114,8 +114,20 @@ pub(super) fn examples() -> Vec<(EventKind, Value)> {
                 activity: "writing".into(),
                 chars: 7,
                 usage,
+                cost: Cost::Unknown,
             },
             json!({"type": "run_progressed", "run": id, "activity": "writing", "chars": 7, "usage": usage_json}),
+        ),
+        (
+            EventKind::RunProgressed {
+                run: run.clone(),
+                activity: "writing".into(),
+                chars: 7,
+                usage,
+                cost: Cost::Known(MicroUsd(120)),
+            },
+            json!({"type": "run_progressed", "run": id, "activity": "writing", "chars": 7, "usage": usage_json,
+                "cost": {"known": 120}}),
         ),
         (
             EventKind::RunFinished {

@@ -178,7 +178,7 @@ impl Engine {
         crashpoint!("call.run.started");
         let clock = Instant::now();
         let (sender, events) = mpsc::channel(256);
-        let watching = progress::watch(case, run.clone(), events);
+        let watching = progress::watch(case, run.clone(), seat.price, events);
         let working = seat
             .agent
             .run(call, Progress::to(sender), case.stop_token().clone());

@@ -6,17 +6,20 @@ use tokio::sync::mpsc;
 use tribunal_agents::AgentEvent;
 use tribunal_core::event::EventKind;
 use tribunal_core::ids::RunId;
-use tribunal_core::money::Usage;
+use tribunal_core::money::{Cost, Price, Usage};
 
+use super::priced;
 use crate::case::{Case, CaseError};
 
 /// How often a sign of life is stored.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// Stores signs of life of a run until the agent stops reporting.
+/// Stores signs of life of a run until the agent stops reporting. `price` is what it charges, where
+/// that is known before the end.
 pub(super) async fn watch(
     case: &Case,
     run: RunId,
+    price: Option<Price>,
     mut events: mpsc::Receiver<AgentEvent>,
 ) -> Result<(), CaseError> {
     let mut last = Instant::now();
@@ -41,6 +44,7 @@ pub(super) async fn watch(
                 activity: activity.clone(),
                 chars,
                 usage,
+                cost: priced(Cost::Unknown, usage, price),
             };
             case.record([progressed]).await?;
         }

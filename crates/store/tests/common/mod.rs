@@ -99,6 +99,7 @@ pub(crate) fn run_progressed(id: u64, tokens: Usage) -> EventKind {
         activity: "writing".to_owned(),
         chars: 10,
         usage: tokens,
+        cost: Cost::Unknown,
     }
 }
 
