@@ -21,7 +21,8 @@ use crate::invocation::Invocation;
 #[command(after_help = "Examples:\n  \
     tribunal doctor\n  \
     tribunal doctor claude-reviewer --ping\n  \
-    tribunal doctor --ledger-only --json")]
+    tribunal doctor --ledger-only --json\n  \
+    tribunal doctor --ledger-only --repair")]
 pub(crate) struct Args {
     /// Check only these agents
     agents: Vec<String>,
@@ -32,6 +33,9 @@ pub(crate) struct Args {
     /// Check nothing but the ledger
     #[arg(long, conflicts_with_all = ["agents", "ping"])]
     ledger_only: bool,
+    /// Make the tables of the ledger that are derived from its events anew, before they are checked
+    #[arg(long)]
+    repair: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -42,7 +46,28 @@ pub(crate) struct Args {
 struct Finding {
     part: String,
     fine: bool,
+    /// The invariant of the ledger that does not hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    invariant: Option<&'static str>,
     told: String,
+}
+
+impl Finding {
+    fn fine(part: impl Into<String>, told: impl Into<String>) -> Self {
+        Self {
+            part: part.into(),
+            fine: true,
+            invariant: None,
+            told: told.into(),
+        }
+    }
+
+    fn bad(part: impl Into<String>, told: impl Into<String>) -> Self {
+        Self {
+            fine: false,
+            ..Self::fine(part, told)
+        }
+    }
 }
 
 /// Examines everything and tells.
@@ -52,7 +77,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         findings.extend(check_config(invocation)?);
         findings.extend(check_agents(invocation, &args).await?);
     }
-    findings.push(check_ledger(invocation).await?);
+    findings.extend(check_ledger(invocation, args.repair).await?);
     let fine = findings.iter().all(|finding| finding.fine);
     if args.json {
         let version = env!("CARGO_PKG_VERSION");
@@ -61,9 +86,11 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     } else {
         for finding in &findings {
             let mark = if finding.fine { "ok  " } else { "BAD " };
+            let which = finding.invariant.map(|name| format!(" {name}"));
             invocation.print(&format!(
-                "{mark} {}: {}\n",
+                "{mark} {}{}: {}\n",
                 finding.part,
+                which.unwrap_or_default(),
                 for_terminal(&finding.told)
             ))?;
         }
@@ -81,11 +108,7 @@ fn check_config(invocation: &Invocation) -> Result<Vec<Finding>, CliError> {
             .collect::<Vec<_>>()
             .join(", "),
     };
-    Ok(vec![Finding {
-        part: "config".to_owned(),
-        fine: true,
-        told,
-    }])
+    Ok(vec![Finding::fine("config", told)])
 }
 
 async fn check_agents(invocation: &Invocation, args: &Args) -> Result<Vec<Finding>, CliError> {
@@ -110,12 +133,8 @@ async fn check_agents(invocation: &Invocation, args: &Args) -> Result<Vec<Findin
             .collect::<Result<_, _>>()?;
     }
     if names.is_empty() {
-        let told = "none configured; the built-in `scripted` answers from a file".to_owned();
-        return Ok(vec![Finding {
-            part: "agents".to_owned(),
-            fine: true,
-            told,
-        }]);
+        let told = "none configured; the built-in `scripted` answers from a file";
+        return Ok(vec![Finding::fine("agents", told)]);
     }
     // A check tells what it meets first; trying again would only take longer.
     let once = ["retry.attempts=1".to_owned()];
@@ -135,21 +154,11 @@ async fn check_agents(invocation: &Invocation, args: &Args) -> Result<Vec<Findin
 async fn check_agent(engine: &Engine, name: &AgentName, ping: bool) -> Finding {
     let part = format!("agent {name}");
     let version = match engine.version_of(name).await {
-        Err(told) => {
-            return Finding {
-                part,
-                fine: false,
-                told,
-            };
-        }
+        Err(told) => return Finding::bad(part, told),
         Ok(version) => version.unwrap_or_else(|| "no version to ask for".to_owned()),
     };
     if !ping {
-        return Finding {
-            part,
-            fine: true,
-            told: version,
-        };
+        return Finding::fine(part, version);
     }
     let request = AskRequest {
         agent: name.clone(),
@@ -174,21 +183,22 @@ async fn check_agent(engine: &Engine, name: &AgentName, ping: bool) -> Finding {
         },
     };
     Finding {
-        part,
         fine,
-        told: format!("{version}; {answer}"),
+        ..Finding::fine(part, format!("{version}; {answer}"))
     }
 }
 
-async fn check_ledger(invocation: &Invocation) -> Result<Finding, CliError> {
-    let part = "ledger".to_owned();
+/// Checks the ledger: one finding about the whole, and one for each invariant that does not hold.
+async fn check_ledger(invocation: &Invocation, repair: bool) -> Result<Vec<Finding>, CliError> {
     let Some((store, dir)) = invocation.existing_ledger().await? else {
-        return Ok(Finding {
-            part,
-            fine: true,
-            told: "none yet".to_owned(),
-        });
+        return Ok(vec![Finding::fine("ledger", "none yet")]);
     };
+    let mut findings = Vec::new();
+    if repair {
+        store.rebuild().await?;
+        let told = "the tables derived from its events were made anew";
+        findings.push(Finding::fine("ledger", told));
+    }
     let loaded = invocation.settings(&[])?;
     let subject = doctor::Subject {
         store: store.as_ref(),
@@ -205,21 +215,13 @@ async fn check_ledger(invocation: &Invocation) -> Result<Finding, CliError> {
         health.runs,
         dir.root().display()
     );
-    if health.violations.is_empty() {
-        return Ok(Finding {
-            part,
-            fine: true,
-            told: counts,
-        });
-    }
-    let found: Vec<_> = health
-        .violations
-        .iter()
-        .map(|v| format!("{}: {}", v.invariant, v.found))
-        .collect();
-    Ok(Finding {
-        part,
-        fine: false,
-        told: format!("{counts}; {}", found.join("; ")),
-    })
+    findings.push(Finding {
+        fine: health.violations.is_empty(),
+        ..Finding::fine("ledger", counts)
+    });
+    findings.extend(health.violations.into_iter().map(|violation| Finding {
+        invariant: Some(violation.invariant),
+        ..Finding::bad("ledger", violation.found)
+    }));
+    Ok(findings)
 }

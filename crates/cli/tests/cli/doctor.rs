@@ -1,17 +1,27 @@
 //! `doctor`: what is not as the ledger says is found and named.
 
+use insta::assert_snapshot;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
+
 use crate::common::TestEnv;
 use crate::dispute::{Court, open_dispute};
 
 fn complaints(env: &TestEnv) -> String {
     let ran = env.run(["doctor", "--ledger-only", "--json"]);
-    let told = ran.json()["findings"][0]["told"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    let found = told.split_once("; ").map(|(_, found)| found.to_owned());
-    assert_eq!(ran.code, Some(i32::from(found.is_some())), "{told}");
-    found.unwrap_or_default()
+    let json = ran.json();
+    let findings = json["findings"].as_array().unwrap().iter();
+    let broken = findings.filter_map(|finding| {
+        let invariant = finding["invariant"].as_str()?;
+        assert_eq!(finding["fine"], false, "{finding}");
+        Some(format!(
+            "{invariant}: {}",
+            finding["told"].as_str().unwrap()
+        ))
+    });
+    let broken: Vec<String> = broken.collect();
+    assert_eq!(ran.code, Some(i32::from(!broken.is_empty())), "{json:#}");
+    broken.join("; ")
 }
 
 #[test]
@@ -95,6 +105,48 @@ fn a_report_that_was_changed_is_found() {
     let found = complaints(&env);
     assert!(found.starts_with("I5: the report of case "), "{found}");
     assert!(found.ends_with(" is missing or changed"), "{found}");
+}
+
+#[test]
+fn each_broken_invariant_is_a_finding_of_its_own_and_derived_tables_can_be_mended() {
+    let env = TestEnv::new();
+    env.run(["ask", "scripted", "Hello"]).assert_code(0);
+    let stray = env.ledger().join("runs/r-0000000000000000");
+    std::fs::create_dir(&stray).unwrap();
+    std::fs::write(stray.join("exit.json"), "{}").unwrap();
+    damage(
+        &env,
+        "UPDATE runs SET output = 77; UPDATE cases SET title = 'Forged'",
+    );
+    let found = complaints(&env);
+    assert_eq!(found.matches("derived: ").count(), 2, "{found}");
+    assert_eq!(found.matches("I8: ").count(), 1, "{found}");
+
+    let repair = ["doctor", "--ledger-only", "--repair"];
+    let ran = env.run(repair).assert_code(1);
+    assert_snapshot!(env.tidy(&ran.stdout), @"
+    ok   ledger: the tables derived from its events were made anew
+    BAD  ledger: 1 cases, 1 runs in [ROOT]/ledger
+    BAD  ledger I8: directory runs/r-0000000000000000 belongs to no run
+    ");
+    std::fs::remove_dir_all(&stray).unwrap();
+    assert_eq!(complaints(&env), "");
+    let log = env.run(["log", "--json"]).json();
+    assert_eq!(log["cases"][0]["title"], "scripted: Hello");
+}
+
+/// Changes the ledger behind the program's back.
+fn damage(env: &TestEnv, sql: &'static str) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let options = SqliteConnectOptions::new().filename(env.ledger().join("ledger.db"));
+        let mut ledger = options.connect().await.unwrap();
+        ledger.execute(sql).await.unwrap();
+        ledger.close().await.unwrap();
+    });
 }
 
 #[test]

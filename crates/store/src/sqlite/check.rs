@@ -297,9 +297,15 @@ async fn check_spend(
 ) -> Result<(), StoreError> {
     let found = runs::spend_of_finished(conn).await?;
     if found != expected {
+        let told = |spend: &Spend| {
+            let (known, runs, unknown) = (spend.known, spend.runs, spend.unknown_runs);
+            let tokens = spend.usage.total();
+            format!("{known} and {tokens} tokens in {runs} runs, {unknown} of unknown cost")
+        };
+        let (found, expected) = (told(&found), told(&expected));
         findings.add(
             "I10",
-            format!("spent is {found:?}, the events say {expected:?}"),
+            format!("spent is {found}; the events say {expected}"),
         );
     }
     Ok(())
