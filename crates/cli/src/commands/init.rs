@@ -83,11 +83,15 @@ fn tell(invocation: &Invocation, installed: &[Installed]) -> Result<(), CliError
             program.path.display()
         );
     }
-    text.push_str("\nNext:\n  tribunal agents             who is there\n  tribunal doctor             whether they work\n");
-    let first = installed
-        .first()
-        .map_or("scripted".to_owned(), |program| name_of(program, 0));
-    let _ = writeln!(text, "  tribunal ask {first} \"Hello\"");
+    text.push_str(
+        "\nNext:\n  \
+           tribunal agents              who is there\n  \
+           tribunal doctor              whether they work\n  \
+           tribunal review              what they and the built-in reviewers say of your work\n",
+    );
+    if !installed.is_empty() {
+        text.push_str("  tribunal review --arbitrate  the same, and the coder answers and mends\n");
+    }
     invocation.print(&text)
 }
 

@@ -72,7 +72,8 @@ fn nothing(invocation: &Invocation, json: bool) -> Result<Exit, CliError> {
     if json {
         invocation.print_json(&json!({ "schema": "tribunal.log.v1", "cases": [] }))?;
     } else {
-        invocation.say("Nothing is recorded yet. Try `tribunal ask scripted \"Hello\"`.");
+        invocation
+            .say("Nothing is recorded yet. Try `tribunal review`, or `tribunal demo` for a story.");
     }
     Ok(Exit::Pass)
 }

@@ -15,7 +15,7 @@ fn asked(env: &TestEnv) -> String {
 fn an_empty_project_has_nothing_to_show() {
     let env = TestEnv::new();
     let ran = env.run(["log"]).assert_code(0);
-    assert_snapshot!(ran.stderr, @"Nothing is recorded yet. Try `tribunal ask scripted \"Hello\"`.");
+    assert_snapshot!(ran.stderr, @"Nothing is recorded yet. Try `tribunal review`, or `tribunal demo` for a story.");
     let mut told = String::new();
     for command in ["show", "watch", "resume", "replay", "export"] {
         let ran = env.run([command, "c-0123456789"]).assert_code(4);

@@ -14,16 +14,17 @@ fn init_finds_installed_agents_and_connect_adds_more() {
     }
     env.set_env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
     let ran = env.run(["init"]).assert_code(0);
-    assert_snapshot!(env.tidy(&ran.stdout), @r#"
+    assert_snapshot!(env.tidy(&ran.stdout), @"
     Wrote [ROOT]/project/.tribunal/config.yml
     Found claude at [ROOT]/bin/claude, used with your login
     Found codex at [ROOT]/bin/codex, used with your login
 
     Next:
-      tribunal agents             who is there
-      tribunal doctor             whether they work
-      tribunal ask claude-coder "Hello"
-    "#);
+      tribunal agents              who is there
+      tribunal doctor              whether they work
+      tribunal review              what they and the built-in reviewers say of your work
+      tribunal review --arbitrate  the same, and the coder answers and mends
+    ");
     let ran = env.run(["init"]).assert_code(2);
     assert_snapshot!(env.tidy(&ran.stderr), @"
     Error: [ROOT]/project/.tribunal/config.yml exists already
