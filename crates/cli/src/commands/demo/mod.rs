@@ -4,6 +4,7 @@ mod cast;
 mod progress;
 mod stage;
 mod story;
+mod whereabouts;
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use self::progress::{Begun, Progress};
 use self::stage::Stage;
 use self::story::{Again, SCENES, Scene};
+use self::whereabouts::Whereabouts;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
@@ -68,7 +70,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     let told = tell(invocation, &stage, &mut signals, args.pause).await;
     match told {
         Ok(()) => {
-            invocation.print(&story::epilogue(&stage))?;
+            invocation.print(&story::epilogue(&stage, &Whereabouts::of(invocation)))?;
             Ok(Exit::Pass)
         }
         Err(Stop::Failed(error)) => Err(error),

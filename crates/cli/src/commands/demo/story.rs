@@ -1,6 +1,7 @@
 //! The story: which commands are typed, in which order, and what is said before them.
 
 use super::stage::Stage;
+use super::whereabouts::Whereabouts;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::report::{fill, stdout_width};
@@ -151,7 +152,7 @@ pub(super) fn prologue(stage: &Stage) -> String {
 }
 
 /// Returns what is said at the end.
-pub(super) fn epilogue(stage: &Stage) -> String {
+pub(super) fn epilogue(stage: &Stage, program: &Whereabouts) -> String {
     let bold = anstyle::AnsiColor::Cyan.on_default().bold();
     let look = stage.line(&["show".to_owned(), "CASE".to_owned()]);
     format!(
@@ -162,9 +163,10 @@ pub(super) fn epilogue(stage: &Stage) -> String {
          \n{bold}Three commands for your own repository{bold:#}\n  \
            tribunal review              built-in reviewers read your work; no key\n  \
            tribunal init                find your agents, write a configuration\n  \
-           tribunal review --arbitrate  your agents review, object, rule and mend\n",
+           tribunal review --arbitrate  your agents review, object, rule and mend\n{advice}",
         repository = stage.repository().display(),
         ledger = stage.ledger().display(),
+        advice = program.advice(),
     )
 }
 

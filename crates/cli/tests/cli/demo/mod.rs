@@ -78,7 +78,7 @@ fn timeless(story: &str) -> &str {
 
 #[test]
 fn the_whole_story_is_told_by_the_commands_themselves() {
-    let env = TestEnv::new();
+    let mut env = TestEnv::new();
     let ran = play(&env, &[]).assert_code(0);
     let story = normalized(&env, &ran.stdout);
     insta::assert_snapshot!("story", timeless(&story));
@@ -97,6 +97,20 @@ fn the_whole_story_is_told_by_the_commands_themselves() {
     let again = play(&env, &[]).assert_code(0);
     assert!(!again.stdout.contains("$ tribunal"), "{}", again.stdout);
     assert!(again.stdout.contains("Three commands for your own"));
+    // Its last words can be typed as they stand, wherever the program lies.
+    let program = env!("CARGO_BIN_EXE_tribunal");
+    let elsewhere = format!("Shells do not find `tribunal` yet; it lies here:\n  {program}\n");
+    assert!(again.stdout.ends_with(&elsewhere), "{}", again.stdout);
+    let package = env!("CARGO_MANIFEST_DIR");
+    env.set_env("CARGO_MANIFEST_DIR", package);
+    let built = play(&env, &[]).assert_code(0).stdout;
+    let install = format!("so that shells find `tribunal`:\n  cargo install --path {package}\n");
+    assert!(built.ends_with(&install), "{built}");
+    let folder = std::path::Path::new(program).parent().unwrap().display();
+    let path = format!("{folder}:{}", std::env::var("PATH").unwrap());
+    env.set_env("PATH", path);
+    let found = play(&env, &[]).assert_code(0).stdout;
+    assert!(found.ends_with("object, rule and mend\n"), "{found}");
 }
 
 #[test]
