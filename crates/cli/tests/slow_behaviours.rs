@@ -118,17 +118,23 @@ behaviours! {
 fn b01_not_found_and_not_executable() {
     let env = TestEnv::new();
     let plain = env.write("plain.txt", "not a program");
+    let all = ROLES.join(", ");
     env.write_user_config(&format!(
-        "agents:\n  - {{name: missing, command: [/nowhere/agent], role: judge}}\n  - {{name: plain, command: [{:?}], role: judge}}\n",
+        "agents:\n  - {{name: missing, command: [/nowhere/agent], role: [{all}]}}\n  - {{name: plain, command: [{:?}], role: [{all}]}}\n",
         plain.display().to_string()
     ));
-    for agent in ["missing", "plain"] {
-        let ran = env.run(["ask", agent, "Hello", "--json"]).assert_code(5);
-        assert_eq!(
-            ran.json()["answers"][0]["error"]["class"],
-            "setup",
-            "{ran:?}"
-        );
+    for role in ROLES {
+        for agent in ["missing", "plain"] {
+            let ran = env.run(["ask", agent, "Hello", "--role", role, "--json"]);
+            let what = format!("{agent} as {role}: {ran:?}");
+            assert_eq!(ran.code, Some(5), "{what}");
+            assert_eq!(
+                ran.json()["answers"][0]["error"]["class"],
+                "setup",
+                "{what}"
+            );
+            env.assert_no_survivor(&what);
+        }
     }
     env.assert_healthy();
 }
@@ -137,14 +143,17 @@ fn b01_not_found_and_not_executable() {
 fn b16_a_prompt_longer_than_an_argument_may_be() {
     let env = scene("custom", &["--behave", "big-prompt"]);
     let prompt = "0123456789abcdef".repeat(20_000);
-    let ran = env
-        .run_with_input(["ask", "subject", "-", "--json"], &prompt)
-        .assert_code(0);
-    let text = ran.json()["answers"][0]["text"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    assert!(text.contains("320000"), "{text}");
+    for role in ROLES {
+        let args = ["ask", "subject", "-", "--role", role, "--json"];
+        let ran = env.run_with_input(args, &prompt);
+        let what = format!("as {role}: {ran:?}");
+        assert_eq!(ran.code, Some(0), "{what}");
+        let json = ran.json();
+        let text = json["answers"][0]["text"].as_str().unwrap();
+        assert!(text.contains("320000"), "{what}");
+        env.assert_no_survivor(&what);
+    }
+    env.assert_healthy();
 }
 
 /// With the ordinary limits a gigabyte is cut at 64 MiB; neither memory nor disk follows it.
