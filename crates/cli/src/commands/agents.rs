@@ -113,7 +113,7 @@ fn roles(agent: &AgentSettings) -> String {
 fn park_of<'a>(agent: &AgentSettings, parked: &'a [ParkedProvider]) -> Option<&'a ParkedProvider> {
     parked
         .iter()
-        .find(|park| park.provider == provider_of(agent) && park.model == agent.model)
+        .find(|park| park.provider == agent.account() && park.model == agent.model)
 }
 
 fn park_text(park: &ParkedProvider) -> String {

@@ -121,3 +121,33 @@ fn a_ping_asks_a_parked_provider_once_and_frees_it_when_it_answers() {
     assert_eq!(scene.requests(), 4);
     scene.env.assert_healthy();
 }
+
+#[test]
+fn a_program_of_ones_own_is_parked_for_itself_alone() {
+    let env = TestEnv::new();
+    let (asked, refuse) = (env.root().join("asked"), env.root().join("refuse.sh"));
+    let script = format!(
+        "echo once >> '{}'\necho '{{\"type\": \"result\", \"is_error\": true, \"result\": \"Invalid API key\"}}'\n",
+        asked.display()
+    );
+    std::fs::write(&refuse, script).unwrap();
+    env.write_user_config(&format!(
+        "agents:\n  - {{name: bad, command: [sh, {:?}], role: judge}}\n  - {{name: good, command: [sh, -c, 'cat; echo heard'], role: judge}}\n",
+        refuse.display().to_string()
+    ));
+    for _ in 0..2 {
+        env.run(["ask", "bad", "Hello"]).assert_code(7);
+    }
+    assert_eq!(std::fs::read_to_string(&asked).unwrap(), "once\n");
+    env.run(["ask", "good", "Hello"]).assert_code(0);
+    let agents = env.run(["agents", "--json"]).json();
+    let parked = |index: usize| agents["agents"][index]["parked"]["class"].clone();
+    assert_eq!(
+        (parked(0), parked(1)),
+        ("auth".into(), serde_json::Value::Null)
+    );
+    env.run(["agents", "--free", "custom:bad"]).assert_code(0);
+    env.run(["ask", "bad", "Hello"]).assert_code(7);
+    assert_eq!(std::fs::read_to_string(&asked).unwrap(), "once\nonce\n");
+    env.assert_healthy();
+}

@@ -107,9 +107,8 @@ impl Engine {
         if seat.is_free() {
             return Ok(None);
         }
-        let ours = |park: &&ParkedProvider| {
-            park.provider == profile.provider && park.model == profile.model
-        };
+        let account = seat.account();
+        let ours = |park: &&ParkedProvider| park.provider == account && park.model == profile.model;
         let parked = self.parks.read(self.ledger.store().as_ref()).await?;
         Ok(parked.iter().find(ours).cloned())
     }

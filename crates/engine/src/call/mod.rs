@@ -22,6 +22,7 @@ pub(crate) use guards::Parks;
 
 use crate::Engine;
 use crate::case::{Case, CaseError};
+use crate::config::account_of;
 use crate::files::{self, Durability};
 
 /// How long a run may go on before it is registered, if it costs nothing and changes nothing. Most
@@ -71,6 +72,12 @@ impl Seat {
             self.agent.profile().provider.as_str(),
             "scripted" | "replay"
         )
+    }
+
+    /// Returns the name under which the agent is parked.
+    fn account(&self) -> String {
+        let profile = self.agent.profile();
+        account_of(&profile.provider, &profile.name)
     }
 }
 
@@ -336,7 +343,6 @@ impl Engine {
                 until: None,
             });
         }
-        let profile = seat.agent.profile();
         let retry_after = error
             .retry_after
             .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
@@ -355,16 +361,17 @@ impl Engine {
             Remedy::Park { for_ms } => {
                 let now = self.ledger.store().now().await?;
                 let until = for_ms.map(|wait| now.plus_millis(wait));
+                let account = seat.account();
                 let parked = EventKind::ProviderParked {
-                    provider: profile.provider.clone(),
-                    model: profile.model.clone(),
+                    provider: account.clone(),
+                    model: seat.agent.profile().model.clone(),
                     class: error.class,
                     until,
                 };
                 case.record([parked]).await?;
                 self.parks.forget().await;
                 let why = Pause::Provider {
-                    provider: profile.provider.clone(),
+                    provider: account,
                     class: error.class,
                 };
                 Err(CaseError::Parked { why, until })

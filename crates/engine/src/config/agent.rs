@@ -219,6 +219,24 @@ impl AgentSettings {
         let by_program = || self.command.as_ref().map(Provider::of_command);
         self.provider.or_else(by_program)
     }
+
+    /// Returns the name under which the agent is parked: its provider's, or its own where everybody
+    /// who is reached like it is somebody else.
+    #[must_use]
+    pub fn account(&self) -> String {
+        let provider = self.provider().map_or("-", Provider::as_str);
+        account_of(provider, &self.name)
+    }
+}
+
+/// Returns the name under which an agent of this provider is parked. Programs that we know nothing
+/// about have nothing in common but that.
+pub(crate) fn account_of(provider: &str, agent: &AgentName) -> String {
+    let is_own = [Provider::Custom, Provider::Sarif].map(Provider::as_str);
+    match is_own.contains(&provider) {
+        true => format!("{provider}:{agent}"),
+        false => provider.to_owned(),
+    }
 }
 
 /// Whose tool or API an agent uses.

@@ -35,6 +35,7 @@ mod work;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+pub(crate) use agent::account_of;
 pub use agent::{
     AgentBudget, AgentLimits, AgentSettings, LoginChoice, PriceSettings, Provider, Reach,
 };
