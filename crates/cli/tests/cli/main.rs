@@ -19,6 +19,7 @@ mod doctor;
 mod mistakes;
 mod parked;
 mod prompts;
+mod questions;
 mod review;
 mod run;
 mod setup;
