@@ -253,14 +253,15 @@ impl Case {
 
     /// Returns what counts against the budget of the case.
     pub(crate) async fn spend_of_budget(&self) -> Result<Spend, StoreError> {
-        let own = self.spend();
-        match self.purse.get() {
-            None => Ok(own),
+        let others = match self.purse.get() {
+            None => Spend::default(),
             Some(head) => {
-                let others = self.ledger.store().relatives_spend(head, &self.id);
-                Ok(own + others.await?)
+                let store = self.ledger.store();
+                store.relatives_spend(head, &self.id).await?
             }
-        }
+        };
+        // Last, so that it is no older than the answer.
+        Ok(self.spend() + others)
     }
 
     /// Returns what the runs of one agent have cost in the case, those under way among them.

@@ -230,34 +230,26 @@ fn an_agent_may_spend_its_own_budget_in_one_case_and_no_more() {
     );
     let config = |most: &str| {
         env.write_user_config(&format!(
-            "agents:\n  - {{name: ann, provider: scripted, script: {:?}, role: reviewer, budget: {{max_cost: {most}}}}}\n",
+            "agents:\n  - {{name: ann, provider: scripted, script: {:?}, role: reviewer, budget: {{max_cost: {most}}}}}\nbudget: {{unknown_call: 0.3}}\n",
             script.display().to_string()
         ));
     };
     env.write("batch.txt", "One\nTwo\nThree\nFour\n");
     let runs = || env.run(["log", "--json"]).json()["cases"][0]["spend"]["runs"].clone();
     config("0.5");
-    // All at once are no way around it.
+    // All at once are no way around it: those under way count.
     let batch = ["ask", "ann", "--batch", "batch.txt", "--parallel", "4"];
     let ran = env.run(batch).assert_code(7);
-    assert_snapshot!(env.tidy(&ran.stderr), @"
-    opened a case of `ask`: ann: 4 prompts, first: One
-    ann was asked as reviewer: ask 0001 (scripted)
-    ann was asked as reviewer: ask 0002 (scripted)
-    ann answered (0.0 s, 0 tokens, $0.30)
-    ann was asked as reviewer: ask 0003 (scripted)
-    ann answered (0.0 s, 0 tokens, $0.30)
-    ann answered (0.0 s, 0 tokens, $0.30)
-    parked: budget of the agent ann: $0.70 of $0.50 spent, 1 runs of unknown cost counted as $0.10 each
-    Error: Parked, budget of the agent ann: $0.70 of $0.50 spent, 1 runs of unknown cost counted as $0.10 each
-    Hint: Allow more with `budget.max_cost` of that agent in the config
-    Hint: Go on with `tribunal resume [CASE]`
-    ");
-    assert!(runs().as_u64().unwrap() < 4, "{}", runs());
+    for told in [
+        "Parked, budget of the agent ann: $0.60 of $0.50 spent",
+        "Hint: Allow more with `budget.max_cost` of that agent in the config\n",
+    ] {
+        assert!(ran.stderr.contains(told), "{ran:?}");
+    }
+    assert_eq!(runs(), 2);
     // Whoever resumes has not forgotten what was spent before.
-    let spent = runs();
     env.run(["resume"]).assert_code(7);
-    assert_eq!(runs(), spent);
+    assert_eq!(runs(), 2);
     config("2");
     env.run(["resume"]).assert_code(0);
     assert_eq!(runs(), 4);

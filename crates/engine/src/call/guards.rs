@@ -28,21 +28,14 @@ impl Engine {
         seat: &Seat,
     ) -> Result<(), CaseError> {
         let mut caps = self.caps;
-        if let Some(cap) = seat.max_cost_in_case {
-            let spend = case.spend_of(agent);
-            if let Some(why) = budget::exceeded_by(agent, cap, caps.assumed, &spend) {
-                return Err(CaseError::Parked { why, until: None });
-            }
-        }
         if seat.is_free() {
             // What others have cost today is no reason against a call that nobody is paid for.
             caps.day = None;
         }
-        if !caps.bind() {
+        if !caps.bind() && seat.max_cost_in_case.is_none() {
             return Ok(());
         }
         let store = self.ledger.store();
-        let case_spend = case.spend_of_budget().await?;
         let day_spend = match caps.day {
             Some(_) => {
                 let now = store.now().await?;
@@ -51,7 +44,13 @@ impl Engine {
             }
             None => Spend::default(),
         };
-        match budget::exceeded(&caps, &case_spend, &day_spend) {
+        // What the case itself has spent is looked at last: nobody else can start a run of it between
+        // here and the start of this one.
+        let case_spend = case.spend_of_budget().await?;
+        let of_agent = |cap| budget::exceeded_by(agent, cap, caps.assumed, &case.spend_of(agent));
+        let exceeded = budget::exceeded(&caps, &case_spend, &day_spend)
+            .or_else(|| seat.max_cost_in_case.and_then(of_agent));
+        match exceeded {
             Some(why) => Err(CaseError::Parked { why, until: None }),
             None => Ok(()),
         }

@@ -125,8 +125,8 @@ impl Engine {
         loop {
             let turn = seat.turns.acquire().await;
             // Whoever had the turn before us may have used up the budget or met a closed door.
-            self.check_budget(case, &question.agent, &seat).await?;
             self.check_provider(&seat).await?;
+            self.check_budget(case, &question.agent, &seat).await?;
             let (run, result) = self.run_once(case, step, question, &seat, attempt).await?;
             let error = match result {
                 Ok(reply) => return Ok(Ok(Answer { run, reply })),
