@@ -1,6 +1,7 @@
 //! `ask`, good and bad.
 
 use insta::assert_snapshot;
+use tribunal_fakes::model::FakeModel;
 
 use crate::common::{TestEnv, fake};
 
@@ -257,6 +258,36 @@ fn an_agent_may_spend_its_own_budget_in_one_case_and_no_more() {
     config("0.5");
     env.run(["ask", "ann", "Hello"]).assert_code(0);
     env.assert_healthy();
+}
+
+#[test]
+fn a_sign_of_life_tells_what_the_tokens_so_far_cost() {
+    let mut env = TestEnv::new();
+    env.set_env("SUBJECT_KEY", "key-canary-4711");
+    let model = FakeModel::spawn_blocking();
+    let base = model.base_url("slow", "k");
+    env.write_user_config(&format!(
+        "agents:\n  - {{name: ann, provider: anthropic, model: m, base_url: {base:?}, api_key_env: SUBJECT_KEY, role: judge, price: {{input: 10, output: 20}}}}\n"
+    ));
+    let prompt = format!("FAKE-REPLY: {}", "word ".repeat(40));
+    let ran = env
+        .run(["ask", "ann", &prompt, "--format", "jsonl"])
+        .assert_code(0);
+    let events = ran
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let events: Vec<serde_json::Value> = events.collect();
+    let told = events
+        .iter()
+        .find(|event| event["type"] == "run_progressed");
+    let told = told.unwrap_or_else(|| panic!("no sign of life: {}", ran.stdout));
+    let input = told["usage"]["input"].as_u64().unwrap();
+    assert!(
+        told["cost"]["known"].as_u64().unwrap() >= 10 * input,
+        "{told}"
+    );
+    assert!(input > 0, "{told}");
 }
 
 #[test]
