@@ -11,6 +11,7 @@ use std::process::Command;
 
 use common::terminal::Terminal;
 use common::{Ran, TestEnv};
+use unicode_width::UnicodeWidthChar as _;
 
 /// Starts the demo in a terminal and stops it in the middle of the review.
 fn stopped() -> (TestEnv, String) {
@@ -95,6 +96,91 @@ fn no_line_is_wider_than_the_terminal() {
         );
         let coloured = terminal.coloured_screen();
         assert!(coloured.contains("\u{1b}["), "colours at a terminal");
+    }
+}
+
+/// Returns the lines that were written, one after the other, without escape sequences.
+fn lines_of(written: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in written.split(['\n', '\r']) {
+        let mut plain = String::new();
+        let mut rest = line;
+        while let Some((before, sequence)) = rest.split_once("\u{1b}[") {
+            plain.push_str(before);
+            let end = sequence.find(|c: char| c.is_ascii_alphabetic());
+            rest = end.map_or("", |end| &sequence[end + 1..]);
+        }
+        plain.push_str(rest);
+        lines.push(plain);
+    }
+    lines
+}
+
+/// Returns the rows of the terminal that a line fills.
+///
+/// What is told above the progress is filled up with spaces to the end of its row, so that several
+/// lines come as one.
+fn rows_of(line: &str, columns: usize) -> Vec<String> {
+    let mut rows = vec![String::new()];
+    let mut used = 0;
+    for c in line.chars() {
+        let width = c.width().unwrap_or(0);
+        if used + width > columns {
+            rows.push(String::new());
+            used = 0;
+        }
+        used += width;
+        rows.last_mut().unwrap().push(c);
+    }
+    rows
+}
+
+/// Tells whether the end of a row cut a line in two. A line with a spinner begins where it stands.
+fn is_broken(row: &str, next: &str) -> bool {
+    let begins = |c: char| c == ' ' || ('\u{2800}'..='\u{28ff}').contains(&c);
+    !row.ends_with(' ') && !next.starts_with(begins)
+}
+
+/// Tells whether a text sets colours or weights.
+fn is_styled(written: &str) -> bool {
+    let mut sequences = written.split("\u{1b}[").skip(1);
+    sequences.any(|rest| {
+        rest.find(|c: char| c.is_ascii_alphabetic())
+            .map(|end| &rest[end..=end])
+            == Some("m")
+    })
+}
+
+#[test]
+fn nothing_that_is_told_on_the_way_is_wider_than_the_terminal_either() {
+    for (columns, plain) in [(80, "--color never"), (120, ""), (80, "")] {
+        let env = TestEnv::new();
+        let stage = env.root().join("stage").display().to_string();
+        let args = ["demo", "--fast", "--dir", &stage, plain];
+        let terminal = Terminal::recorded(&env, &args, columns);
+        assert_eq!(terminal.exit_code(), 0, "{}", terminal.screen());
+        let written = terminal.written();
+        assert_eq!(
+            is_styled(&written),
+            plain.is_empty(),
+            "at {columns} {plain}"
+        );
+        let lines = lines_of(&written);
+        for told in [
+            "at work, ",
+            "round 2:",
+            "Three commands for your own repository",
+        ] {
+            assert!(
+                lines.iter().any(|line| line.contains(told)),
+                "{told}: {written}"
+            );
+        }
+        for line in lines.iter().filter(|line| !line.contains(&stage)) {
+            let rows = rows_of(line, columns.into());
+            let broken = rows.windows(2).find(|pair| is_broken(&pair[0], &pair[1]));
+            assert_eq!(broken, None, "at {columns} columns");
+        }
     }
 }
 

@@ -9,10 +9,18 @@ use super::TestEnv;
 /// How long a test waits for the screen before it gives up; nothing is measured by it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// What is kept of what a command writes.
+#[derive(Clone, Copy)]
+enum Keep {
+    Screen,
+    EveryByte,
+}
+
 /// A command of ours running in a terminal of its own; it ends with the test.
 pub struct Terminal {
     socket: PathBuf,
     code: PathBuf,
+    written: PathBuf,
 }
 
 impl Terminal {
@@ -23,10 +31,20 @@ impl Terminal {
 
     /// Does the same in a terminal of so many columns.
     pub fn of_width(env: &TestEnv, args: &[&str], columns: u16) -> Self {
+        Self::begin(env, args, columns, Keep::Screen)
+    }
+
+    /// Does the same and keeps everything that is written, what is overwritten included.
+    pub fn recorded(env: &TestEnv, args: &[&str], columns: u16) -> Self {
+        Self::begin(env, args, columns, Keep::EveryByte)
+    }
+
+    fn begin(env: &TestEnv, args: &[&str], columns: u16, keep: Keep) -> Self {
         let number = std::fs::read_dir(env.root()).unwrap().count();
         let terminal = Self {
             socket: env.root().join(format!("tmux-{number}")),
             code: env.root().join(format!("code-{number}")),
+            written: env.root().join(format!("written-{number}")),
         };
         let command = env.command(args);
         let mut script = String::from("#!/bin/sh\n");
@@ -39,12 +57,17 @@ impl Terminal {
         }
         // Ctrl-C is for the command; the shell lives on to tell how it ended.
         script += &format!(
-            "export TERM=xterm-256color\ntrap : INT\ncd '{}'\n'{}' {}\necho $? > '{}'\nsleep 600\n",
+            "export TERM=xterm-256color\ntrap : INT\ncd '{}'\n",
             env.project().display(),
-            command.get_program().to_string_lossy(),
-            args.join(" "),
-            terminal.code.display()
         );
+        let program = command.get_program().to_string_lossy();
+        let line = format!("'{program}' {}", args.join(" "));
+        let written = terminal.written.display();
+        script += &match keep {
+            Keep::Screen => line,
+            Keep::EveryByte => format!("script -qefc \"{line}\" '{written}'"),
+        };
+        script += &format!("\necho $? > '{}'\nsleep 600\n", terminal.code.display());
         let file = env.root().join(format!("run-{number}.sh"));
         std::fs::write(&file, script).unwrap();
         let columns = columns.to_string();
@@ -75,6 +98,11 @@ impl Terminal {
     /// Returns the same with the escape sequences of colours.
     pub fn coloured_screen(&self) -> String {
         self.tmux(&["capture-pane", "-p", "-e", "-S", "-200"])
+    }
+
+    /// Returns everything that a recorded command wrote, escape sequences and all.
+    pub fn written(&self) -> String {
+        String::from_utf8_lossy(&std::fs::read(&self.written).unwrap()).into_owned()
     }
 
     /// Waits until the screen shows `text`.
