@@ -359,11 +359,8 @@ fn check_late(env: &TestEnv, story: &str, task: &str) {
     let reply = std::fs::read(env.ledger().join("runs").join(run).join("reply.json")).unwrap();
     let hash = tribunal_engine::files::hash_of(&reply);
     assert_eq!(late[0]["reply_hash"], hash.as_str());
-    assert_eq!(
-        late[0]["commit"].as_str().map(str::len),
-        Some(40),
-        "{late:?}"
-    );
+    // What it wrote went with the place that the other runner tidied up: there is no commit.
+    assert_eq!(late[0].get("commit"), None, "{late:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What becomes of approved work, whoever approved it, and what is never touched on the way.
 
 use super::limits::{EASY, project_of};
-use super::{add, git, markers};
+use super::{add, git, markers, project};
 use crate::common::TestEnv;
 
 /// A coder whose work no reviewer can read, so that its review settles nothing.
@@ -162,6 +162,32 @@ fn a_branch_that_is_checked_out_during_a_run_leaves_the_work_approved() {
     env.run(["run"]).assert_code(0);
     assert_eq!(calls(&env), before);
     assert_eq!(subjects(&env), "one\nbegin");
+    env.assert_healthy();
+}
+
+#[test]
+fn disputed_work_leaves_a_branch_alone_that_is_checked_out() {
+    let env = project("run: {max_iterations: 2, max_rejections: 1, coordinate_at: []}\n");
+    let task = add(&env, &["never passes"]);
+    env.run(["run"]).assert_code(0);
+    let branch = format!("tribunal/task/{task}");
+    git(
+        &env.project(),
+        &["worktree", "add", "-q", "../linked", &branch],
+    );
+    let linked = env.root().join("linked");
+    let kept = git(&linked, &["rev-parse", "HEAD"]);
+    let disputes = env.run(["dispute", "list", "--json"]).json();
+    let dispute = disputes["disputes"][0]["id"].as_str().unwrap();
+    let ruling = ["--decision", "reviewer", "--notes", "use a parser"];
+    let resolve = ["dispute", "resolve", dispute];
+    env.run(resolve.iter().chain(&ruling)).assert_code(0);
+    let ran = env.run(["run"]).assert_code(0);
+    assert_eq!(markers(&env), "[!] never passes");
+    let warned = "is checked out in";
+    assert!(ran.stderr.contains(warned), "{}", ran.stderr);
+    assert_eq!(git(&linked, &["rev-parse", "HEAD"]), kept);
+    assert_eq!(git(&linked, &["status", "--porcelain"]), "");
     env.assert_healthy();
 }
 

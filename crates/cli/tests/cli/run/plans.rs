@@ -83,7 +83,7 @@ fn guidance_for_the_reviewers_stands_in_their_next_question() {
     let art = scripted(&env, "art", "arbiter", &advice);
     connect(&env, &(rex + &art));
     let task = add(&env, &["never passes"]);
-    env.run(["run"]).assert_code(0);
+    let ran = env.run(["run", "--json"]).assert_code(0).json();
     assert_eq!(markers(&env), "[!] never passes");
     let reviews = of_type(&events(&env, &task), "task_reviewed");
     let asked = |review: &Value| {
@@ -108,6 +108,12 @@ fn guidance_for_the_reviewers_stands_in_their_next_question() {
     let board = env.run(["task", "list", "--json"]).json();
     let known = board["tasks"][0]["spend"]["known"].as_u64().unwrap();
     assert!(known >= 600_000, "{board}");
+    // So does the run, and says how often the work was rejected; the arbiter's share is told apart.
+    assert_eq!(ran["spend"]["known"], known);
+    assert_eq!(ran["tasks"][0]["spend"]["known"], known);
+    assert_eq!(ran["tasks"][0]["rejections"], 2);
+    let stats = env.run(["arbiter", "stats", "--json"]).json();
+    assert_eq!(stats["spend"]["known"], 100_000, "{stats}");
     let coder = std::fs::read_to_string(env.root().join("prompts/never_passes")).unwrap();
     assert!(coder.contains("Begin with a parser."), "{coder}");
     env.assert_healthy();
