@@ -20,13 +20,16 @@ pub enum BatchError {
     /// The line is no JSON, or lacks what a review needs.
     #[error("the line is no review: {0}")]
     Malformed(#[from] serde_json::Error),
+    /// It has no name.
+    #[error("the line is no review: it has neither `pr_id` nor `id`")]
+    Nameless,
 }
 
 /// A settled review of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BatchLine {
-    /// The name of the review, as given.
-    pub pr_id: String,
+    /// The name of the review, as given: text or a number.
+    pub pr_id: Value,
     /// The name of the panel, if one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub panel: Option<Value>,
@@ -37,8 +40,8 @@ pub struct BatchLine {
 /// A settled group of findings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BatchFinding {
-    /// The findings in it by id, the lead first.
-    pub ids: Vec<String>,
+    /// The findings in it by id as given, the lead first.
+    pub ids: Vec<Value>,
     /// The final confidence.
     pub confidence: u8,
     /// In which list it ends.
@@ -52,8 +55,11 @@ pub struct BatchFinding {
 /// What a line holds before its findings are read. Other keys are the caller's business.
 #[derive(Deserialize)]
 struct Line {
-    #[serde(alias = "id")]
-    pr_id: Value,
+    #[serde(default)]
+    pr_id: Option<Value>,
+    /// Another name of `pr_id`, which says more when both are there.
+    #[serde(default)]
+    id: Option<Value>,
     #[serde(default)]
     panel: Option<Value>,
     reviewers: BTreeMap<String, Value>,
@@ -68,8 +74,11 @@ pub fn settle_line(
     let strict = Strict::read(line)?;
     let mut problems: Vec<Problem> = strict.problems().collect();
     let line: Line = serde_json::from_value(strict.value)?;
+    let pr_id = line.pr_id.or(line.id).ok_or(BatchError::Nameless)?;
     let mut input = Input::default();
+    let mut numbers = Numbers::new();
     for (name, list) in line.reviewers {
+        note_numbers(&mut numbers, &name, &list);
         let author = Author {
             reviewer: name.clone(),
             family: String::new(),
@@ -89,12 +98,9 @@ pub fn settle_line(
     }
     let settlement = settle_with(input, policy, record);
     let settled = BatchLine {
-        pr_id: match line.pr_id {
-            Value::String(name) => name,
-            other => other.to_string(),
-        },
+        pr_id,
         panel: line.panel,
-        findings: findings(&settlement),
+        findings: findings(&settlement, &numbers),
     };
     problems.extend(settlement.problems.into_iter().map(|what| Problem {
         at: String::new(),
@@ -103,16 +109,33 @@ pub fn settle_line(
     Ok((settled, problems))
 }
 
-fn findings(settlement: &Settlement) -> Vec<BatchFinding> {
+/// Ids that were given as numbers, by reviewer and how the number is written.
+type Numbers = BTreeMap<(String, String), Value>;
+
+fn note_numbers(numbers: &mut Numbers, reviewer: &str, list: &Value) {
+    let items = list.as_array().map_or(&[][..], Vec::as_slice);
+    for id in items.iter().filter_map(|item| item.get("id")) {
+        if id.is_number() {
+            numbers.insert((reviewer.to_owned(), id.to_string()), id.clone());
+        }
+    }
+}
+
+fn findings(settlement: &Settlement, numbers: &Numbers) -> Vec<BatchFinding> {
     let finding = |member: u32| &settlement.findings[member as usize];
+    let id = |member: u32| {
+        let (reviewer, id) = (&finding(member).reviewer, &finding(member).id);
+        let as_text = || Value::String(id.clone());
+        if numbers.is_empty() {
+            return as_text();
+        }
+        let number = numbers.get(&(reviewer.clone(), id.clone()));
+        number.cloned().unwrap_or_else(as_text)
+    };
     let groups = settlement.groups.iter();
     groups
         .map(|group| BatchFinding {
-            ids: group
-                .members
-                .iter()
-                .map(|&one| finding(one).id.clone())
-                .collect(),
+            ids: group.members.iter().map(|&one| id(one)).collect(),
             confidence: group.confidence.get(),
             verdict: group.verdict,
             severity: group.severity,
@@ -141,6 +164,30 @@ mod tests {
                 r#""verdict":"accepted","severity":"medium","title":"wrong sum in total()"}]}"#
             )
         );
+    }
+
+    #[test]
+    fn both_names_may_be_there_and_numbers_stay_numbers() {
+        let table = [
+            (r#""id": 7, "pr_id": 42"#, "42"),
+            (r#""id": 7"#, "7"),
+            (r#""id": "7", "pr_id": "p1""#, r#""p1""#),
+        ];
+        for (names, expected) in table {
+            let line = format!(
+                r#"{{{names}, "reviewers": {{"ann": [{{"id": 3, "title": "wrong sum here"}}],
+                "bob": [{{"id": "3", "file": "b.rs", "title": "no test for it"}}]}}}}"#
+            );
+            let (settled, problems) = settle_line(&line, &Policy::arena(), None).expect("a review");
+            assert_eq!(problems, []);
+            assert_eq!(settled.pr_id.to_string(), expected);
+            let ids: Vec<String> = settled
+                .findings
+                .iter()
+                .map(|one| one.ids[0].to_string())
+                .collect();
+            assert_eq!(ids, ["3", r#""3""#]);
+        }
     }
 
     #[test]
