@@ -55,7 +55,7 @@ fn run(args: Args) -> Result<Exit, CliError> {
         Command::Man(args) => commands::man::run(&args),
         Command::Config(args) => commands::config::run(&invocation, args),
         Command::Consensus(args) => commands::consensus::run(&invocation, &args),
-        Command::Debate(args) => commands::debate::run(&invocation, &args),
+        Command::Debate(args) => block_on(commands::debate::run(&invocation, args)),
         Command::Trial(args) => block_on(commands::trial::run(&invocation, args)),
         Command::Verdict(args) => commands::verdict::run(&invocation, &args),
         Command::Demo(args) => block_on(commands::demo::run(&invocation, args)),

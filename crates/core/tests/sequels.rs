@@ -304,6 +304,8 @@ fn finding(id: &str, obligation: &str, how: &str) -> ReviewedFinding {
         advisories: Vec::new(),
         precedents: Vec::new(),
         trace: Vec::new(),
+        score: None,
+        question: String::new(),
         reasons: Vec::new(),
         reversal: String::new(),
     }

@@ -202,7 +202,13 @@ fn as_text(report: &ReviewReport, finding: &ReviewedFinding) -> String {
             let _ = writeln!(text, "  {}", one_line(&line));
         }
     }
+    if !finding.question.is_empty() {
+        let _ = writeln!(text, "\nQuestion\n  {}", one_line(&finding.question));
+    }
     write_confidence(&mut text, &finding.trace);
+    if let Some(score) = finding.score {
+        let _ = writeln!(text, "\nValidation score\n  {score}");
+    }
     let _ = write!(
         text,
         "\nWhat would reverse it\n  {}\n",

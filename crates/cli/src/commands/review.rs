@@ -99,6 +99,14 @@ pub(crate) struct Args {
     schema: bool,
 }
 
+impl Args {
+    /// Returns the same review with all three rounds, unless others were asked for.
+    pub(super) fn in_three_rounds(mut self) -> Self {
+        self.rounds = self.rounds.or(Some(Rounds::Three));
+        self
+    }
+}
+
 /// One more form in which the report is wanted.
 #[derive(Debug, Clone)]
 struct Save {

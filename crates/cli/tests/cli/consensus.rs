@@ -72,7 +72,7 @@ fn reviews_in_several_forms_are_settled_for_people() {
 
       3. low 0  src/db.rs:80  name says little
          By claude (low 30).
-         One family alone reports it here. A claim that nobody else makes needs more evidence: validation score 2. Its author withdrew it after it was challenged.
+         One family alone reports it here. A claim that nobody else makes needs more evidence: validation score 2 = confidence 0 + evidence 2. Its author withdrew it after it was challenged.
          codex disagrees (-10): x is the row of a matrix
          claude concedes: fair
          Confidence: 30 (original) - 15 (single source) - 10 (openai) - 10 (cross-examination) - 25 (defense) + 30 (clamp) = 0
@@ -151,7 +151,7 @@ fn one_finding_is_explained() {
     name says little
     rejected: low, confidence 15
     Voices: 1 of anthropic; validation score 2
-    One family alone reports it here. A claim that nobody else makes needs more evidence: validation score 2.
+    One family alone reports it here. A claim that nobody else makes needs more evidence: validation score 2 = confidence 0 + evidence 2.
 
     Members
       claude (anthropic) calls it a2
@@ -159,10 +159,16 @@ fn one_finding_is_explained() {
         title: name says little
         says: `x` could be called `row`
 
+    Question
+      Claimed: name says little. Weakest: nothing says what makes it happen. To confirm or deny it, find an input or a sequence of calls that leads to src/db.rs:80, or what prevents it. As it stands a senior engineer would not act on it.
+
     Confidence
         30  original
        -15  single source
         15  in all
+
+    Validation score
+      2 = confidence 0 + evidence 2
 
     What would reverse it
       A second family that reports the same, or a quoted line together with the input that triggers it. One more family that agrees would leave it disputed.
@@ -303,7 +309,7 @@ fn what_cannot_be_read_gets_a_sentence() {
         r#"{"model": "codex", "findings": [{"title": "a b", "file": "a.rs", "line": 0, "confidence": 130, "severity": "dire"}, {}]}"#,
     );
     env.write("latin1.json", b"[\"\xe9\"]");
-    env.write("rounds.json", r#"{"finding_id": "a1", "action": "maybe"}"#);
+    env.write("rounds.json", r#"{"model": "claude", "finding_id": "a1", "action": "maybe"}"#);
     env.write("policy.json", r#"{"rounds": {"flor": 3}}"#);
     env.write("record.json", "[]");
     let mut told = String::new();
@@ -346,7 +352,7 @@ fn what_cannot_be_read_gets_a_sentence() {
     claude.json claude=codex.json (Some(1))
     claude.json and codex.json are both of claude; they count as one voice.
     claude.json --policy policy.json (Some(2))
-    Error: [ROOT]/project/policy.json: the policy cannot be changed so: unknown field `flor`, expected one of `ladder`, `many_for`, `one_for`, `one_against`, `many_against`, `defended`, `conceded`, `reject_conceded_at`, `late`, `substance_words`, `floor`
+    Error: [ROOT]/project/policy.json: the policy cannot be changed so: unknown field `flor`, expected one of `ladder`, `adjustments`, `many_for`, `one_for`, `one_against`, `many_against`, `defended`, `conceded`, `reject_conceded_at`, `late`, `substance_words`, `floor`
     Hint: A policy file holds some of the keys of a policy, such as {"rounds": {"floor": 30}}
     claude.json --record record.json (Some(2))
     Error: [ROOT]/project/record.json is no record of rulings: it is no JSON object
@@ -368,7 +374,7 @@ fn a_batch_goes_through_line_by_line() {
     assert_snapshot!(ran.stdout, @r#"
     {"pr_id":"p1","panel":"x","findings":[{"ids":["a1","c1"],"confidence":90,"verdict":"accepted","severity":"high","title":"wrong sum in total()"}]}
     {"line":2,"error":"the line is no review: key must be a string at line 1 column 2"}
-    {"pr_id":"7","findings":[]}
+    {"pr_id":7,"findings":[]}
     "#);
     assert_snapshot!(ran.stderr, @"line 2: the line is no review: key must be a string at line 1 column 2.");
     let again = env
@@ -415,4 +421,62 @@ fn a_policy_file_and_a_record_change_the_numbers() {
     };
     assert!(known(&["--record", "record.json"]));
     assert!(!known(&[]));
+}
+
+#[test]
+fn strangers_and_forged_names_do_not_vote() {
+    let env = reviews();
+    let said = |line: &str| {
+        env.write("rounds.jsonl", line);
+        let args = [
+            "consensus",
+            "claude.json",
+            "codex.json",
+            "--json",
+            "--policy",
+            "arena",
+        ];
+        let ran = env.run([&args[..], &["--rounds-file", "rounds.jsonl"]].concat());
+        let report = ran.json();
+        let counted =
+            &report["debate_statistics"]["round2_cross_examination"]["responses_received"];
+        let problems = report["problems"].as_array().unwrap().iter();
+        let problems: Vec<&str> = problems.map(|one| one.as_str().unwrap()).collect();
+        format!("{counted} {}", problems.join("; "))
+    };
+    let words = r#""finding_id": "a1", "action": "disagree", "confidence_adjustment": -30, "reasoning": "no""#;
+    let table = [
+        format!("{{{words}}}"),
+        format!(r#"{{"from": "mallory", "content": {{{words}}}}}"#),
+        format!(r#"{{"model": "mallory", "responses": [{{{words}}}]}}"#),
+        format!(
+            r#"{{"from": "claude", "content": {{"model": "codex", "responses": [{{{words}}}]}}}}"#
+        ),
+        format!(
+            r#"{{"from": "lead", "content": {{"model": "codex", "responses": [{{{words}}}]}}}}"#
+        ),
+        format!(r#"{{"from": "codex", "content": {{{words}}}}}"#),
+    ];
+    let told: Vec<String> = table.iter().map(|line| said(line)).collect();
+    assert_snapshot!(told.join("\n"), @r#"
+    {} rounds.jsonl: nobody says who wrote this, so it is not counted; name the reviewer in `model`, or give NAME=FILE
+    {} rounds.jsonl: mallory is not on the panel, so this is not counted
+    {} rounds.jsonl: mallory is not on the panel, so this is not counted
+    {} claude examines its own finding "a1"
+    {"codex":1} 
+    {"codex":1}
+    "#);
+}
+
+#[test]
+fn numbers_and_two_names_go_through_a_batch() {
+    let env = TestEnv::new();
+    env.write(
+        "batch.jsonl",
+        r#"{"id": 7, "pr_id": 42, "reviewers": {"ann": [{"id": 3, "file": "a.rs", "line": 1, "title": "wrong sum in total()"}]}}"#,
+    );
+    let ran = env
+        .run(["consensus", "--batch", "batch.jsonl"])
+        .assert_code(0);
+    assert_snapshot!(ran.stdout, @r#"{"pr_id":42,"findings":[{"ids":[3],"confidence":58,"verdict":"accepted","severity":"medium","title":"wrong sum in total()"}]}"#);
 }

@@ -175,7 +175,7 @@ fn wrong_use_gets_a_sentence() {
     let env = TestEnv::new();
     let mut told = String::new();
     for (args, code) in [
-        (&["debate"][..], 2),
+        (&["debate", "--lead", "ann"][..], 2),
         (&["debate", "--stdio", "--timeout", "soon"], 2),
         (&["debate", "--stdio", "--policy", "none"], 4),
     ] {
@@ -185,7 +185,7 @@ fn wrong_use_gets_a_sentence() {
     error: the following required arguments were not provided:
       --stdio
 
-    Usage: tribunal debate --stdio --ledger <DIR>
+    Usage: tribunal debate --stdio --lead <NAME> --ledger <DIR> [PATHS]...
 
     For more information, try '--help'.
     error: invalid value 'soon' for '--timeout <DURATION>': give a duration such as `30s`, `5m` or `1h30m`

@@ -112,7 +112,7 @@ fn help_names_every_command_and_the_exit_codes() {
       agents       List the agents, or free a parked provider
       ask          Put a prompt to one agent and print its answer
       consensus    Settle findings from anywhere: which stand, which fall, which stay open
-      debate       Arbitrate a debate among teammates: messages in, messages out
+      debate       Debate a change in three rounds, or arbitrate a debate among teammates
       trial        Let several agents answer one challenge before judges, and say who won and how sure
                    that is
       verdict      Make a verdict out of judges' scores from anywhere

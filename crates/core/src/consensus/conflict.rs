@@ -85,7 +85,7 @@ pub(super) fn award(draft: &mut Draft<'_>, about: Conflict, winner: Voice) {
     draft.open_trace(Step::Winner, winner.speaker);
     draft
         .trace
-        .push(Step::ConflictWon, docket.policy.conflict.winner);
+        .push(Step::Conflict, docket.policy.conflict.winner);
 }
 
 /// Leaves a conflict between voices to a human, at the confidence of the weakest.
@@ -135,7 +135,7 @@ fn about_validity(draft: &mut Draft<'_>) {
             (Step::Lowest, weakest(draft))
         };
         draft.open_trace(step, member);
-        draft.trace.push(Step::ConflictWon, rules.winner);
+        draft.trace.push(Step::Conflict, rules.winner);
     } else {
         unique::apply(draft, Some(rules.winner));
     }

@@ -2,7 +2,7 @@
 
 use super::Docket;
 use super::normalize::Claim;
-use super::outcome::{Agreement, Group, Kind, Note, Verdict};
+use super::outcome::{Agreement, Group, Kind, Note, Score, Verdict};
 use super::rounds::Heard;
 use super::trace::{Step, Trace};
 use crate::finding::Source;
@@ -32,7 +32,7 @@ pub(super) struct Draft<'a> {
     pub(super) severity: Severity,
     pub(super) trace: Trace,
     pub(super) notes: Vec<Note>,
-    pub(super) score: Option<i32>,
+    pub(super) score: Option<Score>,
 }
 
 impl<'a> Draft<'a> {

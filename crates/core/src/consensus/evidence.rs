@@ -146,7 +146,7 @@ impl Evidence {
     }
 
     /// Returns the points that the evidence is worth in the validation of a single voice.
-    pub(super) fn points(self) -> i32 {
+    pub(super) fn points(self) -> i8 {
         match (self.cites_code, self.concrete_trigger) {
             (true, true) => 3,
             (true, false) => 2,
@@ -155,8 +155,8 @@ impl Evidence {
     }
 
     /// Returns the points for what everybody knows: +2 for a known pattern, −1 for bad advice.
-    pub(super) fn practice_points(self) -> i32 {
-        2 * i32::from(self.known_pattern) - i32::from(self.bad_advice)
+    pub(super) fn practice_points(self) -> i8 {
+        2 * i8::from(self.known_pattern) - i8::from(self.bad_advice)
     }
 
     /// Tells whether the evidence carries a critical claim of one voice.
@@ -173,7 +173,7 @@ fn has_two_words(text: &str) -> bool {
 }
 
 /// Tells whether a text has a digit, a quotation or a call in it.
-fn is_exact(text: &str) -> bool {
+pub(super) fn is_exact(text: &str) -> bool {
     let exact = |byte: &u8| byte.is_ascii_digit() | matches!(byte, b'`' | b'\'' | b'"' | b'(');
     // Whole pieces without a way out in between are what a processor does at once.
     let pieces = text.as_bytes().chunks(32);

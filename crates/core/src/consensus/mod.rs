@@ -43,10 +43,12 @@ pub use batch::{BatchError, BatchFinding, BatchLine, settle_line};
 pub use changes::PolicyError;
 pub use judgement::Judgement;
 pub use ordered::{Iter, Ordered};
-pub use outcome::{Agreement, Conflict, Group, Kind, Note, Reviewer, Settlement, Verdict};
+pub use outcome::{
+    Agreement, Conflict, Criteria, Group, Kind, Note, Reviewer, Score, Settlement, Verdict,
+};
 pub use policy::{
-    AdvisoryRules, AgreementRules, AppraisalRules, ConflictRules, CriticalRules, Defaults, Ladder,
-    Matching, Policy, RoundRules, ScrutinyRules, TextMatching, UniqueRules,
+    Adjustments, AdvisoryRules, AgreementRules, AppraisalRules, ConflictRules, CriticalRules,
+    Defaults, Ladder, Matching, Policy, RoundRules, ScrutinyRules, TextMatching, UniqueRules,
 };
 pub use record::{Preferences, Record, Rulings};
 pub use report::{

@@ -68,7 +68,7 @@ pub struct Group {
     /// Why it was decided so, in the order of the phases.
     pub notes: Vec<Note>,
     /// The validation score of a finding with one voice.
-    pub score: Option<i32>,
+    pub score: Option<Score>,
     /// How many families stand by it.
     pub voices: u32,
     /// The member whose description is the most detailed.
@@ -90,6 +90,90 @@ impl Group {
     #[must_use]
     pub fn lead(&self) -> u32 {
         self.members.first().copied().unwrap_or_default()
+    }
+}
+
+/// The points by which a finding of one voice is validated, part by part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Score {
+    /// For how sure its reviewer is: 0 to 3.
+    pub confidence: i8,
+    /// For what it cites and names: 1 to 3.
+    pub evidence: i8,
+    /// Severity against confidence: -2 for a critical claim of little, 1 for a low one of much.
+    pub severity: i8,
+    /// For a known pattern, 2, and against bad advice, -1.
+    pub practice: i8,
+}
+
+impl Score {
+    /// Returns the sum.
+    #[must_use]
+    pub fn total(self) -> i32 {
+        let parts = [self.confidence, self.evidence, self.severity, self.practice];
+        parts.into_iter().map(i32::from).sum()
+    }
+}
+
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (confidence, evidence) = (self.confidence, self.evidence);
+        write!(
+            f,
+            "{} = confidence {confidence} + evidence {evidence}",
+            self.total()
+        )?;
+        for (words, part) in [
+            ("severity against confidence", self.severity),
+            ("known practice", self.practice),
+        ] {
+            match part {
+                0 => {}
+                1.. => write!(f, " + {words} {part}")?,
+                _ => write!(f, " - {words} {}", part.unsigned_abs())?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What scrutiny asks about a weakly supported finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Criteria {
+    /// It names code and problem.
+    pub specific: bool,
+    /// It names what makes it happen.
+    pub reproducible: bool,
+    /// It would matter to users.
+    pub consequential: bool,
+    /// It says what to do about the cause.
+    pub actionable: bool,
+}
+
+impl Criteria {
+    /// Returns how many of the four are met.
+    #[must_use]
+    pub fn met(self) -> u8 {
+        let met = [
+            self.specific,
+            self.reproducible,
+            self.consequential,
+            self.actionable,
+        ];
+        met.into_iter().map(u8::from).sum()
+    }
+
+    /// Returns what is missing, a few words each.
+    #[must_use]
+    pub fn missing(self) -> Vec<&'static str> {
+        let asked = [
+            (self.specific, "specificity (code and problem)"),
+            (self.reproducible, "reproducibility (a trigger)"),
+            (self.consequential, "impact (on users)"),
+            (self.actionable, "actionability (a fix of the cause)"),
+        ];
+        let missing = asked.into_iter().filter(|(met, _)| !met);
+        missing.map(|(_, words)| words).collect()
     }
 }
 
@@ -217,10 +301,10 @@ pub enum Note {
     ExtraordinaryClaim,
     /// Too little confidence is left to accept it.
     LittleConfidence,
-    /// Scrutiny found it weak: so many of four criteria are met, and the severity dropped.
-    Lowered(u8),
-    /// Scrutiny found nothing to hold on to.
-    FailedScrutiny,
+    /// Scrutiny found it weak, and the severity dropped.
+    Lowered(Criteria),
+    /// Scrutiny found too little to hold on to.
+    FailedScrutiny(Criteria),
     /// The author took it back and the examination speaks against it.
     Withdrawn,
     /// The author took it back, others still support it.

@@ -169,6 +169,8 @@ pub struct ScrutinyRules {
 pub struct RoundRules {
     /// How stances are counted against each other.
     pub ladder: Ladder,
+    /// How the adjustments that reviewers ask for become one number.
+    pub adjustments: Adjustments,
     /// Two or more for it.
     pub many_for: i32,
     /// One for it.
@@ -199,6 +201,16 @@ pub enum Ladder {
     FirstRung,
     /// Those for it minus those against it.
     Net,
+}
+
+/// How the adjustments that reviewers ask for become one number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Adjustments {
+    /// Every reviewer's is added.
+    Sum,
+    /// Every family's is added, which is the mean of what its reviewers ask for.
+    FamilyMean,
 }
 
 /// What published advisories are worth.
@@ -326,6 +338,7 @@ impl Policy {
             },
             rounds: RoundRules {
                 ladder: Ladder::FirstRung,
+                adjustments: Adjustments::Sum,
                 many_for: 15,
                 one_for: 5,
                 one_against: -10,
@@ -394,6 +407,7 @@ impl Policy {
             },
             rounds: RoundRules {
                 ladder: Ladder::Net,
+                adjustments: Adjustments::FamilyMean,
                 one_against: -5,
                 many_against: -15,
                 reject_conceded_at: -5,

@@ -10,7 +10,7 @@ use super::draft::Draft;
 use super::evidence::has_substance;
 use super::normalize::Claim;
 use super::outcome::{Note, Verdict};
-use super::policy::{Ladder, RoundRules};
+use super::policy::{Adjustments, Ladder, RoundRules};
 use super::trace::Step;
 use crate::review::{Defense, Examination, Plea, Stance};
 use crate::scale::Severity;
@@ -267,19 +267,18 @@ fn drop_contradictions<T>(
 impl Hearing {
     fn hear_stances(&mut self, debate: &Debate, docket: &Docket<'_>, members: &[u32]) {
         let authors = families(docket, members);
-        let mut by_family: BTreeMap<u16, (i32, i32, i32)> = BTreeMap::new();
+        let mut by_family: BTreeMap<u16, (i32, Vec<&Examination>)> = BTreeMap::new();
         for &index in &self.examinations {
             let examination = &debate.examinations[index as usize];
             let family = docket.family(&examination.family);
-            let (balance, sum, count) = by_family.entry(family).or_default();
+            let (balance, said) = by_family.entry(family).or_default();
             *balance += match examination.stance {
                 Stance::Agree | Stance::Partial => 1,
                 Stance::Disagree => -1,
             };
-            *sum += i32::from(examination.adjustment.get());
-            *count += 1;
+            said.push(examination);
         }
-        for (family, (balance, sum, count)) in by_family {
+        for (family, (balance, said)) in by_family {
             // A family with a voice in the group has agreed already; it is not counted twice.
             if balance >= 0 && authors.contains(&family) {
                 continue;
@@ -289,7 +288,8 @@ impl Hearing {
             } else if balance < 0 {
                 self.opposed.push(family);
             }
-            self.adjustments.push((family, sum / count));
+            let amount = adjustment(&said, docket.policy.rounds.adjustments);
+            self.adjustments.push((family, amount));
         }
     }
 
@@ -365,6 +365,23 @@ impl Hearing {
                 std::cmp::Ordering::Less if opposed - agreed > 1 => rules.many_against,
                 std::cmp::Ordering::Less => rules.one_against,
             },
+        }
+    }
+}
+
+/// Returns how far the reviewers of one family want to move the confidence.
+fn adjustment(said: &[&Examination], rule: Adjustments) -> i32 {
+    let mean = |said: &[&Examination]| {
+        let sum: i32 = said.iter().map(|one| i32::from(one.adjustment.get())).sum();
+        sum / i32::try_from(said.len()).unwrap_or(i32::MAX).max(1)
+    };
+    match rule {
+        Adjustments::FamilyMean => mean(said),
+        // Who speaks about several members of a group speaks once about the group. What was said
+        // is sorted by reviewer.
+        Adjustments::Sum => {
+            let by_reviewer = said.chunk_by(|a, b| a.reviewer == b.reviewer);
+            by_reviewer.map(mean).sum()
         }
     }
 }

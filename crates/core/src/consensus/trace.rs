@@ -69,8 +69,9 @@ pub enum Step {
     Closeness,
     /// One voice alone says it.
     SingleSource,
-    /// It won a conflict.
-    ConflictWon,
+    /// It was contested, whoever prevailed.
+    #[serde(alias = "conflict_won")]
+    Conflict,
     /// What one family of reviewers asked for in round 2.
     Adjustment(
         /// The family.
@@ -114,7 +115,7 @@ impl Step {
             Self::Agreement => "agreement",
             Self::Closeness => "closeness of wording",
             Self::SingleSource => "single source",
-            Self::ConflictWon => "conflict",
+            Self::Conflict => "conflict",
             Self::Adjustment(family) => family,
             Self::CrossExamination => "cross-examination",
             Self::Defense => "defense",

@@ -1,7 +1,7 @@
 //! Phase 4: one voice alone must bring evidence.
 
 use super::draft::Draft;
-use super::outcome::{Agreement, Kind, Note, Verdict};
+use super::outcome::{Agreement, Kind, Note, Score, Verdict};
 use super::trace::Step;
 use crate::scale::Severity;
 
@@ -12,16 +12,17 @@ pub(super) fn apply(draft: &mut Draft<'_>, contested: Option<i32>) {
     let rules = &draft.docket.policy.unique;
     let claim = draft.lead();
     let confidence = claim.standing;
-    let score = points(draft);
+    let parts = points(draft);
+    let score = parts.total();
     draft.kind = Kind::Unique;
     draft.agreement = Agreement::SingleSource;
-    draft.score = Some(score);
+    draft.score = Some(parts);
     draft.open_trace(Step::Original, draft.voices[0].speaker);
     if draft.severity == Severity::Critical && confidence < i32::from(rules.critical_below) {
         draft.note(Note::ExtraordinaryClaim);
     }
     let (step, contested) = match contested {
-        Some(amount) => (Step::ConflictWon, amount),
+        Some(amount) => (Step::Conflict, amount),
         None => (Step::SingleSource, 0),
     };
     if score >= rules.accept {
@@ -36,24 +37,27 @@ pub(super) fn apply(draft: &mut Draft<'_>, contested: Option<i32>) {
     }
 }
 
-fn points(draft: &Draft<'_>) -> i32 {
+fn points(draft: &Draft<'_>) -> Score {
     let rules = &draft.docket.policy.unique;
     let claim = draft.lead();
     let confidence = claim.standing;
     let at_least = |bound: u8| confidence >= i32::from(bound);
-    let mut points = if at_least(rules.strong) {
-        3
-    } else if at_least(rules.moderate) {
-        2
-    } else {
-        i32::from(at_least(rules.weak))
-    };
-    points += claim.evidence.points();
-    if draft.severity == Severity::Critical && !at_least(rules.critical_below) {
-        points -= 2;
+    let doubtful = !at_least(rules.critical_below);
+    let sure = confidence > i32::from(rules.low_above);
+    Score {
+        confidence: if at_least(rules.strong) {
+            3
+        } else if at_least(rules.moderate) {
+            2
+        } else {
+            i8::from(at_least(rules.weak))
+        },
+        evidence: claim.evidence.points(),
+        severity: match draft.severity {
+            Severity::Critical if doubtful => -2,
+            Severity::Low if sure => 1,
+            _ => 0,
+        },
+        practice: claim.evidence.practice_points(),
     }
-    if draft.severity == Severity::Low && confidence > i32::from(rules.low_above) {
-        points += 1;
-    }
-    points + claim.evidence.practice_points()
 }

@@ -1,6 +1,6 @@
 //! Which findings need a debate: vote first, debate what is contested.
 
-use crate::consensus::{Group, Kind, Note, Policy, Settlement, Verdict};
+use crate::consensus::{Group, Kind, Note, Policy, Score, Settlement, Verdict};
 use crate::scale::Severity;
 
 /// From this severity on a finding of one voice is worth a second look.
@@ -43,6 +43,7 @@ fn is_grave(settlement: &Settlement, group: &Group, policy: &Policy) -> bool {
 
 fn needs_scrutiny(group: &Group, policy: &Policy) -> bool {
     let rules = &policy.scrutiny;
-    let thin = group.score.is_some_and(|score| score < rules.below_score);
+    let score = group.score.map(Score::total);
+    let thin = score.is_some_and(|score| score < rules.below_score);
     thin || group.confidence.get() < rules.below_confidence
 }

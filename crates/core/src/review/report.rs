@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use crate::agent::ErrorClass;
-use crate::consensus::{AdvisoryOutcome, Agreement, Statistics, TraceLine, Verdict};
+use crate::consensus::{AdvisoryOutcome, Agreement, Score, Statistics, TraceLine, Verdict};
 use crate::dispute::Precedent;
 use crate::finding::{Category, Grounding, Label, Location};
 use crate::ids::CaseId;
@@ -215,6 +215,13 @@ pub struct ReviewedFinding {
     pub precedents: Vec<Precedent>,
     /// How the confidence came about; the amounts add up to it.
     pub trace: Vec<TraceLine>,
+    /// The points of a finding that one voice alone reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<Score>,
+    /// The question that it raises: who claims what on which evidence, or what its weakest side is,
+    /// and what would confirm or deny it; empty when it raises none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub question: String,
     /// Why it was decided so, one sentence each.
     pub reasons: Vec<String>,
     /// What would reverse the decision, in sentences.
@@ -247,6 +254,18 @@ pub struct Voice {
     pub description: String,
     /// Where.
     pub location: Location,
+    /// What kind of problem it is, where it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<Category>,
+    /// What to do about it; empty when it did not say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub suggestion: String,
+    /// What makes it happen; empty when it did not say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub trigger: String,
+    /// The code that it quotes; empty when it quotes none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub quote: String,
     /// How bad, where it said so.
     pub severity: Option<Severity>,
     /// How sure, where it said so.

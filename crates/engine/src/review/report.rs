@@ -248,7 +248,7 @@ impl Parts<'_> {
             in_diff: file.is_some_and(|file| is_in_hunk(file, lead.location.lines())),
             title: lead.title.clone(),
             description,
-            suggestion: member(group.suggested_by).suggestion.clone(),
+            suggestion: settlement.suggestion(group).to_owned(),
             trigger: trigger
                 .max_by_key(|text| text.len())
                 .cloned()
@@ -265,7 +265,9 @@ impl Parts<'_> {
             advisories: self.advised(group),
             precedents: Vec::new(),
             trace: group.trace.lines().to_vec(),
-            reasons: group.reasons(),
+            score: group.score,
+            question: settlement.question(group),
+            reasons: settlement.reasons(group),
             reversal: group.reversal(reversal).join(" "),
         }
     }
@@ -318,6 +320,10 @@ impl Parts<'_> {
             title: finding.title.clone(),
             description: finding.description.clone(),
             location: finding.location.clone(),
+            category: finding.category,
+            suggestion: finding.suggestion.clone(),
+            trigger: finding.trigger.clone(),
+            quote: finding.quote.clone(),
             severity: finding.severity,
             confidence: finding.confidence,
             grounding: finding.grounding,

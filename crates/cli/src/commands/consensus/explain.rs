@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use tribunal_core::consensus::{Group, Policy, Report, Reversal, Settlement, Trail, Verdict};
+use tribunal_core::consensus::{
+    Group, Policy, Report, Reversal, Score, Settlement, Trail, Verdict,
+};
 use tribunal_core::finding::Finding;
 
 use super::text::{Places, statements};
@@ -138,7 +140,9 @@ impl Case<'_> {
             "confidence": self.group.confidence,
             "agreement": self.group.agreement,
             "voices": self.group.voices,
-            "validation_score": self.group.score,
+            "validation_score": self.group.score.map(Score::total),
+            "validation": super::as_value(&self.group.score)?,
+            "question": self.settlement.question(self.group),
             "members": super::as_value(&members)?,
             "reasons": self.reasons(),
             "reversal": self.reversal(),
@@ -172,9 +176,10 @@ impl Case<'_> {
             "Voices: {} of {}{}\n{}",
             group.voices,
             one_line(&listed(&families)),
-            group
-                .score
-                .map_or_else(String::new, |score| format!("; validation score {score}")),
+            group.score.map_or_else(String::new, |score| format!(
+                "; validation score {}",
+                score.total()
+            )),
             one_line(&self.reasons())
         );
         text.push_str("\nMembers\n");
@@ -188,7 +193,14 @@ impl Case<'_> {
                 let _ = writeln!(text, "  {}", one_line(&one));
             }
         }
+        let question = self.settlement.question(group);
+        if !question.is_empty() {
+            let _ = writeln!(text, "\nQuestion\n  {}", one_line(&question));
+        }
         write_confidence(&mut text, group.trace.lines());
+        if let Some(score) = group.score {
+            let _ = writeln!(text, "\nValidation score\n  {score}");
+        }
         let _ = write!(
             text,
             "\nWhat would reverse it\n  {}\n",

@@ -10,7 +10,7 @@ use tribunal_core::consensus::{Input, Reviewer};
 use tribunal_core::debate::{author_of, by_reviewer};
 use tribunal_core::reply::{
     Author, Findings, Message, Problem, extract_json, findings_in_value, read_findings,
-    read_messages,
+    read_messages, read_own_review,
 };
 
 use crate::error::CliError;
@@ -53,7 +53,11 @@ pub(super) fn gather(
                 continue;
             }
         };
-        for (author, read) in read_source(&source, &text) {
+        let (voices, notes) = read_source(&source, &text);
+        let notes = notes.into_iter();
+        let notes = notes.map(|note| format!("{}: {note}", source.shown));
+        gathered.problems.extend(notes);
+        for (author, read) in voices {
             let before = origins.insert(author.reviewer.clone(), source.shown.clone());
             if let Some(before) = before.filter(|before| *before != source.shown) {
                 gathered.problems.push(format!(
@@ -127,11 +131,13 @@ impl Gathered {
             .into_iter()
             .find_map(|name| value.get(name)?.as_str());
         let content = sender.and(value.get("content")).unwrap_or(value);
-        let name = author_of(content).or(sender.map(str::to_owned));
-        let name = name.unwrap_or_else(|| source.default_name());
-        let author = Author {
-            family: self.family_of(&name),
-            reviewer: name,
+        let author = match self.speaker(source, sender, author_of(content)) {
+            Ok(author) => author,
+            Err(why) => {
+                self.in_part = true;
+                self.problems.push(format!("{}{at}: {why}", source.shown));
+                return;
+            }
         };
         let text = match content {
             Value::String(text) => text.clone(),
@@ -144,19 +150,47 @@ impl Gathered {
         for message in read.messages {
             match message {
                 Message::Examination(mut one) => {
-                    one.family = self.family_of(&one.reviewer);
+                    one.reviewer.clone_from(&author.reviewer);
+                    one.family.clone_from(&author.family);
                     self.input.examinations.push(one);
                 }
-                Message::Defense(one) => self.input.defenses.push(one),
+                Message::Defense(mut one) => {
+                    one.reviewer.clone_from(&author.reviewer);
+                    self.input.defenses.push(one);
+                }
                 // The course of the debate is over; only what was said counts.
                 Message::Signal(_) => {}
             }
         }
     }
 
-    fn family_of(&self, name: &str) -> String {
+    /// Returns who speaks: the sender, or whose words the sender passes on. Strangers do not vote.
+    fn speaker(
+        &self,
+        source: &Source,
+        sender: Option<&str>,
+        named: Option<String>,
+    ) -> Result<Author, String> {
+        let sender = sender.map(str::to_owned);
+        let claimed = [sender, named, source.name.clone()];
+        let mut claimed = claimed.into_iter().flatten().peekable();
+        let Some(first) = claimed.peek().cloned() else {
+            return Err("nobody says who wrote this, so it is not counted; name the reviewer in `model`, or give NAME=FILE".to_owned());
+        };
+        let known = claimed.find_map(|name| {
+            let family = self.family_of(&name)?;
+            let reviewer = name;
+            Some(Author { reviewer, family })
+        });
+        known.ok_or_else(|| format!("{first} is not on the panel, so this is not counted"))
+    }
+
+    /// Returns the family of a member of the panel.
+    fn family_of(&self, name: &str) -> Option<String> {
         let seat = self.input.panel.iter().find(|one| one.name == name);
-        seat.map_or_else(|| family_of(name, None), |one| one.family.clone())
+        let silent = || self.input.silent.iter().find(|one| *one == name);
+        let seated = seat.map(|one| one.family.clone());
+        seated.or_else(|| silent().map(|name| family_of(name, None)))
     }
 }
 
@@ -268,22 +302,25 @@ fn json_lines(text: &str) -> Option<Vec<NumberedLine>> {
         .filter(|lines: &Vec<_>| lines.len() > 1)
 }
 
-/// Reads one input: the findings of each reviewer in it.
-fn read_source(source: &Source, text: &str) -> Vec<(Author, Findings)> {
+/// Reads one input: the findings of each reviewer in it, and what was left out.
+fn read_source(source: &Source, text: &str) -> (Vec<(Author, Findings)>, Vec<String>) {
     if let Some(lines) = json_lines(text) {
-        return read_lines(source, lines);
+        return (read_lines(source, lines), Vec::new());
     }
     let Ok(value) = extract_json(text) else {
         let author = source.author(None);
         let read = read_findings(text, &author);
-        return vec![(author, read)];
+        return (vec![(author, read)], Vec::new());
     };
-    if let Some(all) = read_several(source, &value) {
-        return all;
+    if let Some(own) = read_own_review(&value) {
+        return (own.voices, own.left_out);
     }
-    let author = source.author(author_of(&value).as_deref());
-    let read = read_findings(text, &author);
-    vec![(author, read)]
+    let all = read_several(source, &value).unwrap_or_else(|| {
+        let author = source.author(author_of(&value).as_deref());
+        let read = read_findings(text, &author);
+        vec![(author, read)]
+    });
+    (all, Vec::new())
 }
 
 /// Reads one finding or one report on each line. Lines that are none are reported.

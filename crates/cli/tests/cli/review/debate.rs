@@ -168,7 +168,7 @@ fn a_concession_without_new_evidence_is_noted_and_not_counted() {
       3 ann concede 0 (no new evidence, the first vote stays)
       The reviewers differ about whether it is a problem.
       The evidence is balanced.
-      Dissent: google, openai.
+      Dissent: bob: It is fine; eve: It is fine.
       Is it a problem in this code, or is it prevented elsewhere?
     note: ann on src/pay.py:5: no new evidence, the first vote stays
     ");
@@ -257,14 +257,14 @@ fn a_question_that_is_too_long_is_put_in_halves() {
       2 bob disagree -10
       3 ann defend 0
       The reviewers differ about whether it is a problem.
-      The evidence for it is clearly stronger. Dissent: openai.
+      The evidence for it is clearly stronger. Dissent: bob: It is fine.
     disputed high 51: SQL from user input
       = 65 + -12 + 5 + -6 + 6 + 8 + -10 + -10 + -5 + 10
       2 bob disagree -10
       3 ann defend 0
       The reviewers differ about whether it is a problem.
       The evidence is balanced.
-      Dissent: openai.
+      Dissent: bob: It is fine.
       Is it a problem in this code, or is it prevented elsewhere?
     ");
 }

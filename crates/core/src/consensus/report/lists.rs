@@ -28,12 +28,14 @@ impl Settlement {
             category: lead.category.unwrap_or(Category::Other),
             title: lead.title.clone(),
             description: self.description(group),
-            suggestion: self.finding(group.suggested_by).suggestion.clone(),
+            suggestion: self.suggestion(group).to_owned(),
             locations: self.locations(group),
             ids: self.ids(group),
             members: self.members(group),
             cross_examination_trail: self.trail(group),
             trace: group.trace.lines().to_vec(),
+            validation: group.score,
+            question: self.question(group),
         }
     }
 
@@ -60,7 +62,7 @@ impl Settlement {
             contributing_models: models,
             original_severities: severities,
             original_confidences: confidences,
-            resolution_notes: words::notes(group),
+            resolution_notes: words::notes(self, group),
         }
     }
 
@@ -71,7 +73,7 @@ impl Settlement {
             original_model: lead.reviewer.clone(),
             original_severity: lead.severity.unwrap_or(group.severity),
             original_confidence: self.original_confidence(group),
-            rejection_reason: words::notes(group),
+            rejection_reason: words::notes(self, group),
             reversal_criteria: words::reversal(group),
             details: self.details(group),
         }
@@ -83,7 +85,7 @@ impl Settlement {
             title: lead.title.clone(),
             line: lead.location.line,
             perspectives: self.perspectives(group),
-            notes: words::notes(group),
+            notes: words::notes(self, group),
             unresolved_questions: words::questions(group),
             recommended_action: words::action(group, &lead.location),
             details: self.details(group),
@@ -148,10 +150,12 @@ impl Settlement {
             members: self.members(group),
             cross_examination_trail: self.trail(group),
             trace: group.trace.lines().to_vec(),
+            validation: group.score,
+            question: self.question(group),
         }
     }
 
-    fn finding(&self, member: u32) -> &Finding {
+    pub(super) fn finding(&self, member: u32) -> &Finding {
         &self.findings[member as usize]
     }
 
@@ -160,7 +164,7 @@ impl Settlement {
             Some(revised) => revised.clone(),
             None => words::fullest(self.finding(group.described_by)).to_owned(),
         };
-        let notes = words::notes(group);
+        let notes = words::notes(self, group);
         if notes.is_empty() {
             first
         } else {

@@ -1,6 +1,7 @@
 //! The consensus as JSON, in the field names of the debate format, with schema version and trace.
 
 mod lists;
+mod question;
 mod reasons;
 mod statistics;
 mod words;
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::outcome::{Agreement, Group, Settlement, Verdict};
+use super::outcome::{Agreement, Group, Score, Settlement, Verdict};
 use super::trace::TraceLine;
 use crate::finding::{Category, Location};
 use crate::scale::{Confidence, Severity};
@@ -76,6 +77,13 @@ pub struct ReportedFinding {
     pub cross_examination_trail: Trail,
     /// The calculation of the confidence; the amounts add up to it.
     pub trace: Vec<TraceLine>,
+    /// The points of a finding with one voice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Score>,
+    /// What is asked about it: who claims what on which evidence, or what its weakest side is, and
+    /// what would confirm or deny it. Empty when nothing is.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub question: String,
 }
 
 /// The name of a member.
@@ -281,6 +289,13 @@ pub struct Details {
     pub cross_examination_trail: Trail,
     /// The calculation of the confidence; the amounts add up to it.
     pub trace: Vec<TraceLine>,
+    /// The points of a finding with one voice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Score>,
+    /// What is asked about it: who claims what on which evidence, or what its weakest side is, and
+    /// what would confirm or deny it. Empty when nothing is.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub question: String,
 }
 
 /// What was counted on the way to a consensus.

@@ -1,20 +1,22 @@
 //! Why one group was decided as it was, for reports that tell it finding by finding.
 
 use super::words;
-use crate::consensus::outcome::{Group, Verdict};
+use crate::consensus::outcome::{Group, Settlement, Verdict};
 use crate::consensus::reversal::Reversal;
 
-impl Group {
-    /// Returns why it was decided so, and what stays open, one sentence each.
+impl Settlement {
+    /// Returns why a group was decided so, and what stays open, one sentence each.
     #[must_use]
-    pub fn reasons(&self) -> Vec<String> {
-        let mut reasons = words::sentences(self);
-        if self.verdict == Verdict::Disputed {
-            reasons.extend(words::questions(self));
+    pub fn reasons(&self, group: &Group) -> Vec<String> {
+        let mut reasons = words::sentences(self, group);
+        if group.verdict == Verdict::Disputed {
+            reasons.extend(words::questions(group));
         }
         reasons
     }
+}
 
+impl Group {
     /// Returns what would change the decision, one sentence each: the evidence that a rejection
     /// lacks, and what reviewers could still say.
     #[must_use]

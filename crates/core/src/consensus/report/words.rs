@@ -1,9 +1,10 @@
 //! The sentences of the report.
 
 use super::Lists;
-use crate::consensus::outcome::{Agreement, Conflict, Group, Kind, Note, Settlement};
+use crate::consensus::outcome::{Agreement, Conflict, Group, Kind, Note, Settlement, Verdict};
 use crate::finding::{Finding, Location};
 use crate::reply::Side;
+use crate::review::Stance;
 use crate::scale::Severity;
 
 /// Returns the description, or the title of a finding that has none.
@@ -25,19 +26,20 @@ pub(super) fn said(action: &str, reasoning: &str) -> String {
 }
 
 /// Returns why a group was decided as it was.
-pub(super) fn notes(group: &Group) -> String {
-    sentences(group).join(" ")
+pub(super) fn notes(settlement: &Settlement, group: &Group) -> String {
+    sentences(settlement, group).join(" ")
 }
 
 /// Returns why a group was decided as it was, sentence by sentence.
-pub(super) fn sentences(group: &Group) -> Vec<String> {
+pub(super) fn sentences(settlement: &Settlement, group: &Group) -> Vec<String> {
     let mut sentences = vec![match (group.kind, group.agreement) {
         (Kind::Agreed, Agreement::Unanimous) => "All families of the panel agree.".to_owned(),
         (Kind::Agreed, _) => format!("{} families agree.", group.voices),
         (Kind::Conflicted(about), _) => format!("The reviewers differ about {}.", subject(about)),
         (Kind::Unique, _) => "One family alone reports it here.".to_owned(),
     }];
-    sentences.extend(group.notes.iter().map(|note| sentence(note, group)));
+    let of_notes = group.notes.iter();
+    sentences.extend(of_notes.map(|note| sentence(note, settlement, group)));
     sentences
 }
 
@@ -49,16 +51,16 @@ fn subject(about: Conflict) -> &'static str {
     }
 }
 
-fn sentence(note: &Note, group: &Group) -> String {
+fn sentence(note: &Note, settlement: &Settlement, group: &Group) -> String {
     match note {
         Note::ConflictWon { dissent, .. } => format!(
-            "The evidence for it is clearly stronger. Dissent: {}.",
-            dissent.join(", ")
+            "The evidence for it is clearly stronger. {}",
+            dissenting(settlement, group, dissent)
         ),
         Note::ConflictMerged(_) => "Both sides bring evidence; it holds what both say.".to_owned(),
         Note::ConflictOpen(_) => "The evidence is balanced.".to_owned(),
         Note::ConflictLost => "The evidence against it is clearly stronger.".to_owned(),
-        Note::Dissent(families) => format!("Dissent: {}.", families.join(", ")),
+        Note::Dissent(families) => dissenting(settlement, group, families),
         Note::Judged {
             judge,
             side,
@@ -67,17 +69,23 @@ fn sentence(note: &Note, group: &Group) -> String {
         } => judged(judge, *side, *severity, reason),
         Note::TooFewPoints => format!(
             "A claim that nobody else makes needs more evidence: validation score {}.",
-            group.score.unwrap_or_default()
+            group
+                .score
+                .map_or_else(String::new, |score| score.to_string())
         ),
         Note::ThinSingleSource => "Its evidence is thin.".to_owned(),
         Note::ExtraordinaryClaim => {
             "An extraordinary claim that requires extraordinary evidence.".to_owned()
         }
         Note::LittleConfidence => "Too little confidence is left to accept it.".to_owned(),
-        Note::Lowered(met) => {
-            format!("Scrutiny lowered its severity: {met} of 4 criteria are met.")
-        }
-        Note::FailedScrutiny => "It met none of the criteria of scrutiny.".to_owned(),
+        Note::Lowered(criteria) => format!(
+            "Scrutiny lowered its severity; it lacks {}.",
+            criteria.missing().join(", ")
+        ),
+        Note::FailedScrutiny(criteria) => format!(
+            "Scrutiny found too little; it lacks {}.",
+            criteria.missing().join(", ")
+        ),
         Note::Withdrawn => "Its author withdrew it after it was challenged.".to_owned(),
         Note::ConcededButSupported => "Its author conceded, others still support it.".to_owned(),
         Note::Conceded => "Its author conceded, and nobody else supports it.".to_owned(),
@@ -96,6 +104,37 @@ fn sentence(note: &Note, group: &Group) -> String {
         Note::Subset(1) => "It covers one narrower finding.".to_owned(),
         Note::Subset(number) => format!("It covers {number} narrower findings."),
     }
+}
+
+/// Returns who thinks otherwise, each in its own words.
+fn dissenting(settlement: &Settlement, group: &Group, families: &[String]) -> String {
+    let examined = group.examinations.iter().filter_map(|&index| {
+        let one = &settlement.examinations[index as usize];
+        let against = one.stance == Stance::Disagree && families.contains(&one.family);
+        against.then(|| (&one.reviewer, &one.family, one.reasoning.as_str()))
+    });
+    let lead = settlement.finding(group.lead());
+    let reported = group.members.iter().filter_map(|&member| {
+        let one = settlement.finding(member);
+        let against = one.family != lead.family && families.contains(&one.family);
+        against.then(|| (&one.reviewer, &one.family, fullest(one)))
+    });
+    let mut opinions: Vec<String> = Vec::new();
+    let mut heard: Vec<&str> = Vec::new();
+    for (who, family, says) in examined.chain(reported) {
+        heard.push(family);
+        let opinion = said(who, says);
+        if !opinions.contains(&opinion) {
+            opinions.push(opinion);
+        }
+    }
+    let unheard = families.iter().filter(|one| !heard.contains(&one.as_str()));
+    opinions.extend(unheard.cloned());
+    let opinions: Vec<&str> = opinions
+        .iter()
+        .map(|one| one.trim_end_matches('.'))
+        .collect();
+    format!("Dissent: {}.", opinions.join("; "))
 }
 
 fn judged(judge: &str, side: Side, severity: Option<Severity>, reason: &str) -> String {
@@ -132,7 +171,7 @@ fn question(note: &Note) -> Option<String> {
         Note::ConflictOpen(Conflict::Validity) | Note::ConflictLost => {
             "Is it a problem in this code, or is it prevented elsewhere?"
         }
-        Note::FailedScrutiny => "Where is the problem, and what makes it happen?",
+        Note::FailedScrutiny(_) => "Where is the problem, and what makes it happen?",
         Note::CriticalUnproven | Note::ExtraordinaryClaim => {
             "Is there a concrete input that makes it happen?"
         }
@@ -201,6 +240,8 @@ pub(super) fn summary(settlement: &Settlement, lists: &Lists) -> String {
             .iter()
             .filter(|group| group.kind == Kind::Agreed);
         sentences.push(format!("Families agree on {}.", agreed.count()));
+        sentences.extend(disagreements(settlement));
+        sentences.push(risk(settlement));
         let urgent = settlement
             .groups
             .iter()
@@ -214,6 +255,41 @@ pub(super) fn summary(settlement: &Settlement, lists: &Lists) -> String {
     }
     sentences.extend(incomplete(settlement).into_iter().map(|text| text + "."));
     sentences.join(" ")
+}
+
+/// Returns how contradictions ended, if there were any.
+fn disagreements(settlement: &Settlement) -> Option<String> {
+    let contested = settlement.groups.iter();
+    let contested = contested.filter(|group| matches!(group.kind, Kind::Conflicted(_)));
+    let (open, ended): (Vec<&Group>, Vec<&Group>) =
+        contested.partition(|group| group.verdict == Verdict::Disputed);
+    let all = open.len() + ended.len();
+    let (kept, open) = (
+        ended
+            .iter()
+            .filter(|group| group.verdict == Verdict::Accepted)
+            .count(),
+        open.len(),
+    );
+    let fell = all - kept - open;
+    (all > 0).then(|| {
+        format!("Reviewers contradict each other about {all}: {kept} stand by their evidence, {fell} fall, {open} stay open.")
+    })
+}
+
+/// Returns how bad it is: what stands, and what it would be if a dispute came out for the worse.
+fn risk(settlement: &Settlement) -> String {
+    let worst = |verdict: Verdict| {
+        let groups = settlement.groups.iter();
+        let of_verdict = groups.filter(|group| group.verdict == verdict);
+        of_verdict.map(|group| group.severity).max()
+    };
+    let (stands, open) = (worst(Verdict::Accepted), worst(Verdict::Disputed));
+    let word = stands.map_or("none known", Severity::as_str);
+    match open.filter(|open| Some(*open) > stands) {
+        Some(open) => format!("Risk: {word}; {open} if what is disputed holds."),
+        None => format!("Risk: {word}."),
+    }
 }
 
 /// Silence is no approval: only reviewers who answered can agree that nothing is wrong.

@@ -34,6 +34,8 @@ fn finding(name: &str, severity: Severity, verdict: Verdict) -> ReviewedFinding 
         advisories: Vec::new(),
         precedents: Vec::new(),
         trace: Vec::new(),
+        score: None,
+        question: String::new(),
         reasons: Vec::new(),
         reversal: String::new(),
     }

@@ -345,6 +345,8 @@ fn finding(id: &str, verdict: Verdict, severity: Severity, confidence: i32) -> R
         advisories: Vec::new(),
         precedents: Vec::new(),
         trace: Vec::new(),
+        score: None,
+        question: String::new(),
         reasons: Vec::new(),
         reversal: String::new(),
     }

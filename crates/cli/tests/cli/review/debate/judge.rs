@@ -26,7 +26,7 @@ fn a_judge_weighs_what_stays_contested_and_one_that_breaks_the_contract_does_not
       2 eve agree 0
       The reviewers differ about whether it is a problem.
       The judge jim finds the evidence for it better: src/pay.py:5 pastes `user` into the statement
-      The evidence for it is clearly stronger. Dissent: openai.
+      The evidence for it is clearly stronger. Dissent: bob: It is fine.
     note: Debate incomplete — ann did not respond
     ");
     let debate = cast().judged_by("jim", "openai", &weigh("AGAINST"));
@@ -39,7 +39,7 @@ fn a_judge_weighs_what_stays_contested_and_one_that_breaks_the_contract_does_not
       The reviewers differ about whether it is a problem.
       The judge jim finds the evidence against it better: src/pay.py:5 pastes `user` into the statement
       The evidence against it is clearly stronger.
-      Dissent: openai.
+      Dissent: bob: It is fine.
       Is it a problem in this code, or is it prevented elsewhere?
     note: Debate incomplete — ann did not respond
     note: jim weighed the evidence about src/pay.py:5 although a party is of its family
@@ -52,7 +52,7 @@ fn a_judge_weighs_what_stays_contested_and_one_that_breaks_the_contract_does_not
       2 bob disagree -10
       2 eve agree 0
       The reviewers differ about whether it is a problem.
-      The evidence for it is clearly stronger. Dissent: openai.
+      The evidence for it is clearly stronger. Dissent: bob: It is fine.
     note: Debate incomplete — ann did not respond
     note: jim gave no usable weighing of src/pay.py:5 ("MAYBE" is no side; known are FOR, AGAINST, BALANCED); the evidence was measured by code
     "#);
@@ -125,7 +125,7 @@ fn a_finding_is_explained_with_all_that_was_said_and_every_number() {
     let case = text(&report["case"]);
     let env = &debate.desk.env;
     let shown = env.run(["explain", &id[..6]]).assert_code(0).stdout;
-    insta::assert_snapshot!(env.tidy(&shown.replace(id, "f-…")), @"
+    insta::assert_snapshot!(env.tidy(&shown.replace(id, "f-…")), @r#"
     f-…  SQL from user input
     accepted: high, confidence 51, conflict-resolved
     at src/pay.py:5 in case [CASE], uncommitted work on main, policy tribunal
@@ -134,7 +134,7 @@ fn a_finding_is_explained_with_all_that_was_said_and_every_number() {
       Reported by anthropic.
       The reviewers differ about whether it is a problem.
       The judge jim finds the evidence for it better: src/pay.py:5 pastes `user` into the statement
-      The evidence for it is clearly stronger. Dissent: openai.
+      The evidence for it is clearly stronger. Dissent: bob: It is fine.
 
     Members
       ann (anthropic) calls it 1.1
@@ -151,6 +151,12 @@ fn a_finding_is_explained_with_all_that_was_said_and_every_number() {
     Judge
       jim: FOR: src/pay.py:5 pastes `user` into the statement
 
+    Question
+      ann claims "SQL from user input" at src/pay.py:5 with severity high, but bob claims that it is no
+        problem. Evidence from ann: The statement is put together by hand; quotes WHERE user = '%s'.
+        Evidence from bob: It is fine. Resolution criteria: an input that makes it happen confirms it,
+        code that prevents it denies it.
+
     Confidence
         65  original
        -12  calibration
@@ -163,10 +169,13 @@ fn a_finding_is_explained_with_all_that_was_said_and_every_number() {
        -10  openai
         51  in all
 
+    Validation score
+      4 = confidence 2 + evidence 2
+
     What would reverse it
       One more family that disagrees and moves it by 7 points or more would leave it disputed. A
         concession of all its authors would leave it disputed.
-    ");
+    "#);
     let json = env
         .run(["explain", &format!("{case}/{id}"), "--json"])
         .assert_code(0)

@@ -95,3 +95,55 @@ fn a_decisive_dispute_is_put_before_a_human() {
         assert!(told, "{format}: {}", shown.stdout);
     }
 }
+
+#[test]
+fn a_report_of_a_review_is_taken_apart_into_its_voices() {
+    let mut debate = Debate::new(&[], &[], &[]);
+    debate.review = ", rounds: 1, policy: arena".to_owned();
+    let env = &debate.desk.env;
+    let script = |name: &str| env.root().join(format!("{name}.json"));
+    std::fs::copy(script("ann"), script("bob")).unwrap();
+    let report = debate.report(&[]);
+    let env = &debate.desk.env;
+    env.write("report.json", report.to_string());
+    let again = env.run(["consensus", "report.json", "--policy", "arena", "--json"]);
+    let again = again.json();
+    let members = again["findings"][0]["members"].as_array().unwrap();
+    let names: Vec<&str> = members
+        .iter()
+        .map(|one| one["reviewer"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["ann", "bob"]);
+    assert_eq!(
+        again["findings"][0]["confidence"],
+        report["findings"][0]["confidence"]
+    );
+    let panel = again["debate_statistics"]["findings_per_model"].to_string();
+    assert_eq!(panel, r#"{"ann":1,"bob":1,"eve":0}"#);
+
+    let mut fallen = report.clone();
+    fallen["findings"][0]["verdict"] = "rejected".into();
+    env.write("report.json", fallen.to_string());
+    let again = env
+        .run(["consensus", "report.json", "--json"])
+        .assert_code(0);
+    let told = again.json()["problems"][0].as_str().unwrap().to_owned();
+    assert_eq!(
+        told,
+        "report.json: 1 rejected, dismissed or fixed were left out"
+    );
+}
+
+#[test]
+fn a_debate_of_a_change_is_a_review_in_three_rounds() {
+    let debate = Debate::new(&[], &[], &[]);
+    let first = debate.report(&["--rounds", "3"]);
+    let ran = debate.desk.env.run(["debate", "--json"]);
+    let second = ran.json();
+    assert_eq!(second["gate"], first["gate"]);
+    assert_eq!(second["statistics"], first["statistics"]);
+    assert_eq!(
+        second["findings"][0]["rounds"],
+        first["findings"][0]["rounds"]
+    );
+}
