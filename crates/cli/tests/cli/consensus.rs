@@ -309,7 +309,10 @@ fn what_cannot_be_read_gets_a_sentence() {
         r#"{"model": "codex", "findings": [{"title": "a b", "file": "a.rs", "line": 0, "confidence": 130, "severity": "dire"}, {}]}"#,
     );
     env.write("latin1.json", b"[\"\xe9\"]");
-    env.write("rounds.json", r#"{"model": "claude", "finding_id": "a1", "action": "maybe"}"#);
+    env.write(
+        "rounds.json",
+        r#"{"model": "claude", "finding_id": "a1", "action": "maybe"}"#,
+    );
     env.write("policy.json", r#"{"rounds": {"flor": 3}}"#);
     env.write("record.json", "[]");
     let mut told = String::new();

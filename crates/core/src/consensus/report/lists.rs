@@ -1,6 +1,7 @@
 //! One entry of the report for each settled group.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::{
     Accepted, Details, Disputed, Member, MemberId, NamedResponse, Rejected, ReportedFinding,
@@ -226,15 +227,18 @@ impl Settlement {
                 round
                     .claude_reviewers
                     .push(NamedResponse { reviewer, response });
-            } else if round.by_reviewer.contains_key(&reviewer) {
-                others.push(Said {
+                continue;
+            }
+            match round.by_reviewer.entry(reviewer) {
+                Entry::Vacant(place) => {
+                    place.insert(response);
+                }
+                Entry::Occupied(place) => others.push(Said {
                     round: 2,
-                    reviewer,
+                    reviewer: place.key().clone(),
                     finding_id: examination.finding_id.clone(),
                     response,
-                });
-            } else {
-                round.by_reviewer.insert(reviewer, response);
+                }),
             }
         }
         let silent = self.panel.iter().filter(|one| one.name != lead.reviewer);

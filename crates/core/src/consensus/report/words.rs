@@ -111,7 +111,7 @@ fn dissenting(settlement: &Settlement, group: &Group, families: &[String]) -> St
     let examined = group.examinations.iter().filter_map(|&index| {
         let one = &settlement.examinations[index as usize];
         let against = one.stance == Stance::Disagree && families.contains(&one.family);
-        against.then(|| (&one.reviewer, &one.family, one.reasoning.as_str()))
+        against.then_some((&one.reviewer, &one.family, one.reasoning.as_str()))
     });
     let lead = settlement.finding(group.lead());
     let reported = group.members.iter().filter_map(|&member| {
