@@ -92,6 +92,13 @@ pub trait Store: Decisions + Disputes + Soon + Tasks + Send + Sync {
     /// Returns the newest cases, newest first.
     async fn recent_cases(&self, limit: u32) -> Result<Vec<CaseRecord>, StoreError>;
 
+    /// Returns the newest cases of one kind, newest first.
+    async fn recent_cases_of(
+        &self,
+        kind: CaseKind,
+        limit: u32,
+    ) -> Result<Vec<CaseRecord>, StoreError>;
+
     /// Returns the result of a finished step.
     async fn step(
         &self,

@@ -18,8 +18,9 @@ use serde_json::json;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Executor as _};
 use tribunal_core::agent::ErrorClass;
-use tribunal_core::case::{CaseState, Outcome, Pause};
-use tribunal_core::event::RunResult;
+use tribunal_core::case::{CaseKind, CaseState, Outcome, Pause};
+use tribunal_core::event::{EventKind, RunResult};
+use tribunal_core::ids::CaseId;
 use tribunal_core::money::{Cost, MicroUsd, Spend};
 use tribunal_core::time::Timestamp;
 use tribunal_store::{
@@ -196,6 +197,38 @@ async fn a_case_tells_where_it_stands() {
         assert!(matches!(again, Err(StoreError::Repeated { .. })));
         let late = store.append(&lease, vec![parked(None)]).await;
         assert!(matches!(late, Err(StoreError::Refused { .. })));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_newest_cases_of_a_kind_are_found_behind_any_number_of_others() {
+    story(|store, holder| async move {
+        let of_kind = |bits: u64, kind: CaseKind| {
+            let (store, holder) = (Arc::clone(&store), holder.clone());
+            async move {
+                let opened = EventKind::CaseOpened {
+                    kind,
+                    title: "a title".to_owned(),
+                    request: json!({}),
+                };
+                let id = CaseId::from_bits(bits);
+                let opening = store.open_case(&id, &holder, vec![opened]);
+                opening.await.unwrap();
+                id
+            }
+        };
+        let trial = of_kind(1, CaseKind::Trial).await;
+        for bits in 2..12 {
+            of_kind(bits, CaseKind::Ask).await;
+        }
+        let ids = |found: Vec<tribunal_store::CaseRecord>| -> Vec<CaseId> {
+            found.into_iter().map(|record| record.id).collect()
+        };
+        let trials = store.recent_cases_of(CaseKind::Trial, 5).await.unwrap();
+        assert_eq!(ids(trials), [trial]);
+        let asked = store.recent_cases_of(CaseKind::Ask, 3).await.unwrap();
+        assert_eq!(asked.len(), 3);
     })
     .await;
 }

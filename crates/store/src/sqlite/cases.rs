@@ -2,7 +2,7 @@
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
-use tribunal_core::case::{CaseState, Outcome};
+use tribunal_core::case::{CaseKind, CaseState, Outcome};
 use tribunal_core::event::{Event, EventKind};
 use tribunal_core::time::Timestamp;
 
@@ -114,11 +114,16 @@ pub(super) async fn find(
 pub(super) async fn recent(
     conn: &mut SqliteConnection,
     site: &Site,
+    kind: Option<CaseKind>,
     limit: u32,
 ) -> Result<Vec<CaseRecord>, StoreError> {
     const SQL: &str = "
-        SELECT id FROM cases ORDER BY opened_at_ms DESC, id DESC LIMIT $1";
+        SELECT id FROM cases
+        WHERE $1 IS NULL OR kind = $1
+        ORDER BY opened_at_ms DESC, id DESC
+        LIMIT $2";
     let ids: Vec<(String,)> = sqlx::query_as(SQL)
+        .bind(kind.map(|kind| kind.to_string()))
         .bind(i64::from(limit))
         .fetch_all(&mut *conn)
         .await?;

@@ -130,7 +130,15 @@ impl Store for SqliteStore {
     }
 
     async fn recent_cases(&self, limit: u32) -> Result<Vec<CaseRecord>, StoreError> {
-        read!(self, conn => cases::recent(conn, &self.site, limit))
+        read!(self, conn => cases::recent(conn, &self.site, None, limit))
+    }
+
+    async fn recent_cases_of(
+        &self,
+        kind: CaseKind,
+        limit: u32,
+    ) -> Result<Vec<CaseRecord>, StoreError> {
+        read!(self, conn => cases::recent(conn, &self.site, Some(kind), limit))
     }
 
     async fn step(

@@ -9,9 +9,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
 
-/// How many cases are looked at.
-const LOOKED_AT: u32 = 1_000;
-
 /// List the trials, the newest first
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -20,19 +17,15 @@ pub(super) struct Args {
     json: bool,
     /// List at most so many
     #[arg(long, value_name = "N", default_value_t = 20)]
-    limit: usize,
+    limit: u32,
 }
 
 /// Lists.
 pub(super) async fn run(invocation: &Invocation, args: &Args) -> Result<Exit, CliError> {
-    let cases = match invocation.existing_store().await? {
-        Some(store) => store.recent_cases(LOOKED_AT).await?,
+    let trials = match invocation.existing_store().await? {
+        Some(store) => store.recent_cases_of(CaseKind::Trial, args.limit).await?,
         None => Vec::new(),
     };
-    let trials = cases
-        .into_iter()
-        .filter(|case| case.kind == CaseKind::Trial);
-    let trials: Vec<_> = trials.take(args.limit).collect();
     if args.json {
         let listed: Vec<_> = trials
             .iter()

@@ -56,7 +56,7 @@ pub(super) async fn resume(invocation: &Invocation, args: &ResumeArgs) -> Result
     let record = match &args.case {
         Some(text) => find(store.as_ref(), text).await?,
         None => {
-            let recent = store.recent_cases(200).await?;
+            let recent = store.recent_cases_of(CaseKind::Trial, 200).await?;
             let mut trials = recent.into_iter().filter(is_unfinished);
             trials.next().ok_or_else(|| {
                 CliError::new(Exit::NotFound, "there is no unfinished trial")
