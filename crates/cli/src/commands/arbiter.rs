@@ -100,11 +100,11 @@ fn read(invocation: &Invocation, file: &Path) -> Result<Question, CliError> {
     let path = invocation.path(file);
     let bytes = std::fs::read(&path).map_err(|error| CliError::unreadable(file, &error))?;
     let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| {
-        CliError::new(Exit::Usage, format!("{} is no JSON", file.display())).caused_by(&error)
+        CliError::new(Exit::Usage, format!("`{}` is no JSON", file.display())).caused_by(&error)
     })?;
     let question = value.get("input").unwrap_or(&value).clone();
     serde_json::from_value(question).map_err(|error| {
-        CliError::new(Exit::Usage, format!("{} is no question", file.display()))
+        CliError::new(Exit::Usage, format!("`{}` is no question", file.display()))
             .caused_by(&error)
             .hint("`tribunal arbiter explain TASK --json` prints one")
     })

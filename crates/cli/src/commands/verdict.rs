@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use tribunal_core::consensus::Record;
-use tribunal_core::verdict::{Method, verdict_line, verdict_schema};
+use tribunal_core::verdict::{Method, NoLine, verdict_line, verdict_schema};
 
 use super::consensus::record;
 use super::lines::for_each_line;
@@ -15,12 +15,17 @@ use crate::invocation::Invocation;
 use crate::report::explain::one_line;
 use crate::report::verdict::render;
 
+/// The least that a comparison holds, as a hint.
+const SHAPE: &str =
+    "A comparison is {\"item_id\": 1, \"judges\": {\"ann\": {\"scores\": {\"x\": 80, \"y\": 60}}}}";
+
 /// Make a verdict out of judges' scores from anywhere
 ///
 /// FILE holds one comparison: `{"item_id": …, "judges": {NAME: {"scores": {CONTESTANT: 0 to 100}}}}`;
-/// `-` is standard input. Only judges who scored every contestant count. The verdict comes with its
-/// doubt: intervals, margin, agreement between judges, and who stands alone. Nobody is asked and
-/// nothing is stored: the same scores give the same verdict.
+/// `-` is standard input. Only judges who scored every contestant count; those with the same
+/// `"family"` beside their scores are one voice. The verdict comes with its doubt: intervals, margin,
+/// agreement between judges, and who stands alone. Nobody is asked and nothing is stored: the same
+/// scores give the same verdict.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Exit codes: 0 somebody won, 2 usage, 4 a file is missing, 5 a tie, or no judge \
@@ -34,9 +39,9 @@ pub(crate) struct Args {
     /// File with one comparison, or `-`
     #[arg(value_name = "FILE", required_unless_present_any = ["batch", "schema"])]
     file: Option<PathBuf>,
-    /// How scores become one: mean, median, trimmed, z-mean, pairwise
-    #[arg(long, value_name = "M", default_value_t = Method::default())]
-    method: Method,
+    /// How scores become one: mean, median, trimmed, z-mean, pairwise; as `trial.method` says if not given
+    #[arg(long, value_name = "M")]
+    method: Option<Method>,
     /// JSON file with how often each judge was right; it weighs them
     #[arg(long, value_name = "R")]
     record: Option<PathBuf>,
@@ -58,11 +63,15 @@ pub(crate) fn run(invocation: &Invocation, args: &Args) -> Result<Exit, CliError
         return Ok(Exit::Pass);
     }
     let record = record(invocation, args.record.as_deref())?;
+    let method = match args.method {
+        Some(method) => method,
+        None => invocation.settings(&[])?.settings.trial.method,
+    };
     match (&args.batch, &args.file) {
         (Some(batch), _) => for_each_line(invocation, batch, |number, line| {
-            decide_line(invocation, number, line, args.method, record.as_ref())
+            decide_line(invocation, number, line, method, record.as_ref())
         }),
-        (None, Some(file)) => decide_file(invocation, file, args, record.as_ref()),
+        (None, Some(file)) => decide_file(invocation, file, args.json, method, record.as_ref()),
         (None, None) => Err(CliError::new(Exit::Usage, "there is no file with scores")),
     }
 }
@@ -70,18 +79,25 @@ pub(crate) fn run(invocation: &Invocation, args: &Args) -> Result<Exit, CliError
 fn decide_file(
     invocation: &Invocation,
     file: &Path,
-    args: &Args,
+    json: bool,
+    method: Method,
     record: Option<&Record>,
 ) -> Result<Exit, CliError> {
     let text = read(invocation, file)?;
-    let decided = verdict_line(&text, args.method, record);
-    let (settled, verdict, problems) = decided.map_err(|error| {
-        CliError::new(Exit::Inconclusive, "there is no verdict").caused_by(&error)
+    let decided = verdict_line(&text, method, record);
+    let (settled, verdict, problems) = decided.map_err(|error| match &error {
+        NoLine::Malformed(why) => {
+            let text = format!("`{}` is no comparison", file.display());
+            CliError::new(Exit::Usage, text).caused_by(why).hint(SHAPE)
+        }
+        NoLine::NoVerdict(why) => {
+            CliError::new(Exit::Inconclusive, "there is no verdict").caused_by(why)
+        }
     })?;
     for problem in problems {
         invocation.say(&one_line(&format!("{problem}.")));
     }
-    if args.json {
+    if json {
         let mut json = json!(settled);
         json["verdict"] = json!(verdict);
         invocation.print_json(&json)?;

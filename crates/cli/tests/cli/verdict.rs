@@ -105,11 +105,13 @@ fn what_gives_no_verdict_is_said_with_its_reason() {
         r#"{"item_id": 1, "judges": {"x": {"scores": {"a": 5}}, "y": {"scores": {"b": 5}}}}"#,
     );
     env.write("record.json", r#"{"judge": {}}"#);
+    env.write("broken.json", "{");
     let mut told = String::new();
     for args in [
         &["verdict", "tie.json"][..],
         &["verdict", "none.json"],
         &["verdict", "absent.json"],
+        &["verdict", "broken.json"],
         &["verdict"],
         &["verdict", "tie.json", "--method", "mode"],
         &["verdict", "tie.json", "--record", "record.json"],
@@ -127,8 +129,26 @@ fn what_gives_no_verdict_is_said_with_its_reason() {
     verdict tie.json Some(5): 
     verdict none.json Some(5): Error: There is no verdict
     verdict absent.json Some(4): Error: Cannot read [ROOT]/project/absent.json
+    verdict broken.json Some(2): Error: `broken.json` is no comparison
     verdict Some(2): error: the following required arguments were not provided:
     verdict tie.json --method mode Some(2): error: invalid value 'mode' for '--method <M>': there is no method `mode`; there are mean, median, trimmed, z-mean, pairwise
     verdict tie.json --record record.json Some(2): Error: [ROOT]/project/record.json is no record of rulings: unknown field `judge`, expected `reviewers` or `judges`
     ");
+}
+
+#[test]
+fn the_method_is_the_configured_one_unless_another_is_named() {
+    let env = TestEnv::new();
+    env.write("scores.json", SCORES);
+    env.write_user_config("trial: {method: z-mean}\n");
+    for (args, method) in [
+        (&["verdict", "scores.json", "--json"][..], "z-mean"),
+        (
+            &["verdict", "scores.json", "--json", "--method", "median"],
+            "median",
+        ),
+    ] {
+        let found = env.run(args).assert_code(0).json();
+        assert_eq!(found["verdict"]["method"], method);
+    }
 }

@@ -152,7 +152,7 @@ fn what_the_arbiter_would_decide_can_be_asked() {
         .run(["arbiter", "explain", "--input", "bad.json"])
         .assert_code(2);
     assert_snapshot!(bad.stderr, @"
-    Error: Bad.json is no question
+    Error: `bad.json` is no question
       because: unknown variant `who`, expected `select_agent` or `evaluate_progress`
     Hint: `tribunal arbiter explain TASK --json` prints one
     ");
