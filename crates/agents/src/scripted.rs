@@ -85,10 +85,11 @@ impl ScriptedAgent {
         }
         progress.report(AgentEvent::Usage(scripted.usage));
         if text.trim().is_empty() {
-            return Err(AgentError::new(
-                ErrorClass::Empty,
-                "The scripted reply is blank",
-            ));
+            return Err(AgentError {
+                usage: scripted.usage,
+                cost: scripted.cost,
+                ..AgentError::new(ErrorClass::Empty, "The scripted reply is blank")
+            });
         }
         Ok(Reply {
             text,

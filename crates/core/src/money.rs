@@ -112,6 +112,18 @@ impl Cost {
     }
 }
 
+impl Add for Cost {
+    type Output = Self;
+
+    /// Adds two costs; what is not known stays so.
+    fn add(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Known(one), Self::Known(other)) => Self::Known(one + other),
+            (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
+        }
+    }
+}
+
 /// What agents charge for a million tokens, in millionths of a dollar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Price {
@@ -201,6 +213,14 @@ mod tests {
         ] {
             assert_eq!(MicroUsd(micros).to_string(), text);
         }
+    }
+
+    #[test]
+    fn a_sum_with_something_unknown_is_unknown() {
+        let known = Cost::Known(MicroUsd(2));
+        assert_eq!(known + known, Cost::Known(MicroUsd(4)));
+        assert_eq!(known + Cost::Unknown, Cost::Unknown);
+        assert_eq!(Cost::Unknown + known, Cost::Unknown);
     }
 
     #[test]

@@ -11,6 +11,9 @@ pub const NONCE: &str = "{{line:Nonce: }}";
 pub const DESIGN: &str = "# Who should answer this challenge";
 pub const EMPANEL: &str = "# Which judges these answers need";
 
+/// What a cast begins with.
+const SETTINGS: &str = "retry: {attempts: 1}\n";
+
 /// A place with agents that answer from scripts.
 pub struct Cast {
     pub env: TestEnv,
@@ -23,7 +26,7 @@ impl Cast {
         Self {
             env,
             agents: Vec::new(),
-            settings: "retry: {attempts: 1}\n".to_owned(),
+            settings: SETTINGS.to_owned(),
         }
     }
 
@@ -60,6 +63,16 @@ impl Cast {
     /// Adds settings in YAML.
     pub fn set(&mut self, yaml: &str) -> &mut Self {
         self.settings.push_str(yaml);
+        if !self.agents.is_empty() {
+            self.write_config();
+        }
+        self
+    }
+
+    /// Takes back all settings that were added.
+    pub fn unset(&mut self) -> &mut Self {
+        SETTINGS.clone_into(&mut self.settings);
+        self.write_config();
         self
     }
 

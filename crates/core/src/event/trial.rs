@@ -34,7 +34,7 @@ pub enum TrialEvent {
         /// Who decided it.
         #[serde(flatten)]
         by: DesignedBy,
-        /// What deciding it cost; nothing when nobody was asked.
+        /// What deciding it cost, also in vain; nothing when nobody was asked.
         cost: Option<Cost>,
     },
     /// A contestant began to answer.
@@ -69,6 +69,9 @@ pub enum TrialEvent {
         why: String,
         /// The class of the failure, where a run failed.
         class: Option<ErrorClass>,
+        /// What it cost all the same.
+        #[serde(default)]
+        cost: Cost,
     },
     /// The arbiter began to design judges for the answers.
     ArbiterStarted {
@@ -83,7 +86,7 @@ pub enum TrialEvent {
     PanelDesigned {
         /// Who sits, and why.
         panel: Panel,
-        /// What designing cost; nothing when nobody was asked.
+        /// What designing cost, also in vain; nothing when nobody was asked.
         cost: Option<Cost>,
     },
     /// The judges were called together.
@@ -122,6 +125,9 @@ pub enum TrialEvent {
         why: String,
         /// The class of the failure, where a run failed.
         class: Option<ErrorClass>,
+        /// What it cost all the same.
+        #[serde(default)]
+        cost: Cost,
     },
     /// The scores became a verdict.
     VerdictReached {

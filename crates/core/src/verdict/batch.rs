@@ -1,13 +1,13 @@
 //! Many verdicts at once: one JSON line in, one JSON line out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use super::{Ballot, Method, NoVerdict, Points, Verdict, decide};
+use super::{Ballot, Excluded, Method, NoVerdict, Points, Sitting, Verdict, decide};
 use crate::consensus::Record;
 use crate::reply::{Problem, Strict};
 
@@ -59,21 +59,23 @@ pub fn verdict_line(
     let strict = Strict::read(line)?;
     let mut problems: Vec<Problem> = strict.problems().collect();
     let line: Line = serde_json::from_value(strict.value)?;
-    let (mut ballots, mut contestants) = (Vec::new(), BTreeSet::new());
+    let mut sitting = Sitting::default();
     for (judge, given) in line.judges {
         match scores(&given) {
             Ok(scores) => {
-                contestants.extend(scores.keys().cloned());
-                ballots.push(Ballot {
+                sitting.contestants.extend(scores.keys().cloned());
+                let family = given.get("family").and_then(Value::as_str);
+                sitting.ballots.push(Ballot {
                     judge,
+                    family: family.map(str::to_owned),
                     scores,
                     swapped: None,
                 });
             }
-            Err(what) => problems.push(Problem { at: judge, what }),
+            Err(why) => sitting.absent.push(Excluded { judge, why }),
         }
     }
-    let verdict = decide(&contestants, &ballots, method, record)?;
+    let verdict = decide(&sitting, method, record)?;
     problems.extend(verdict.excluded.iter().map(|one| Problem {
         at: one.judge.clone(),
         what: one.why.clone(),
@@ -145,11 +147,15 @@ mod tests {
             ),
             (
                 r#""a": {"scores": {"x": 5, "y": 4}}, "b": {"scores": {"x": 5}}, "c": {"scores": {"x": "9", "y": 1}}, "d": 3, "e": {"scores": {"x": 101, "y": 0}}"#,
-                "{\"item_id\":1,\"winner\":\"x\",\"confidence\":75,\"scores\":{\"x\":5,\"y\":4}}\nc: its score of `x` is no number\nd: it has no object `scores`\nb: it did not score `y`\ne: it gave `x` 101, which is not from 0 to 100",
+                "{\"item_id\":1,\"winner\":\"x\",\"confidence\":75,\"scores\":{\"x\":5,\"y\":4}}\nb: it did not score `y`\nc: its score of `x` is no number\nd: it has no object `scores`\ne: it gave `x` 101, which is not from 0 to 100",
             ),
             (
                 r#""a": {"scores": {"x": 5}}, "b": {"scores": {"y": 5}}"#,
                 "no judge scored every contestant",
+            ),
+            (
+                r#""a": {"family": "m", "scores": {"x": 5, "y": 4}}, "b": {"family": "m", "scores": {"x": 5, "y": 4}}"#,
+                "{\"item_id\":1,\"winner\":\"x\",\"confidence\":75,\"scores\":{\"x\":5,\"y\":4}}",
             ),
             ("", "there is no contestant"),
             (

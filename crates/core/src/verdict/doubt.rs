@@ -51,8 +51,19 @@ pub enum Doubt {
     OneJudge,
     /// The margin may well be chance.
     Unclear,
-    /// More judges prefer the second than the first.
-    Outvoted,
+    /// The judges of one family count as one voice, and these are fewer voices than judges.
+    SharedFamily {
+        /// How many judges weigh something.
+        judges: u32,
+        /// Of how many families they are.
+        families: u32,
+    },
+    /// More judges prefer the second than the first; of weighted ones, judges of more weight.
+    Outvoted {
+        /// Whether they are weighted by their record.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        weighted: bool,
+    },
     /// The judges hardly agree.
     LittleAgreement {
         /// Krippendorff's α.
@@ -72,6 +83,11 @@ pub enum Doubt {
         /// How many.
         judges: u32,
     },
+    /// Judges did not see these contestants' answers whole.
+    Shortened {
+        /// Their ids.
+        contestants: Vec<String>,
+    },
 }
 
 impl fmt::Display for Doubt {
@@ -89,7 +105,19 @@ impl Doubt {
             Self::Unopposed => "only one contestant was left to judge".to_owned(),
             Self::OneJudge => "only one judge counts".to_owned(),
             Self::Unclear => "the margin may be chance: its interval includes zero".to_owned(),
-            Self::Outvoted => "more judges prefer the second than the first".to_owned(),
+            Self::SharedFamily {
+                judges,
+                families: 1,
+            } => format!("all {judges} judges are of one family: they count as one voice"),
+            Self::SharedFamily { judges, families } => format!(
+                "the {judges} judges are of {families} families: those of one family count as one voice"
+            ),
+            Self::Outvoted { weighted: false } => {
+                "more judges prefer the second than the first".to_owned()
+            }
+            Self::Outvoted { weighted: true } => {
+                "judges of more weight prefer the second to the first".to_owned()
+            }
             Self::LittleAgreement { alpha } => {
                 format!("the judges hardly agree (α {})", alpha.hundredths())
             }
@@ -114,6 +142,13 @@ impl Doubt {
             }
             Self::Excluded { judges: 1 } => "1 judge was left out".to_owned(),
             Self::Excluded { judges } => format!("{judges} judges were left out"),
+            Self::Shortened { contestants } => {
+                let names: Vec<String> = contestants.iter().map(|id| name(id)).collect();
+                format!(
+                    "judges saw only a part of what {} handed in",
+                    names.join(" and ")
+                )
+            }
         }
     }
 }
@@ -139,6 +174,7 @@ pub(super) fn seated(
             .filter(|(_, score)| Some(*score) == best);
         Seated {
             judge: ballot.judge.clone(),
+            family: ballot.family.clone(),
             weight: Points::of(divide(weight * 100 * PART, weights.total())),
             lean: Points::of(lean),
             prefers: first.map(|(id, _)| (*id).clone()).collect(),
@@ -181,19 +217,23 @@ fn flips(ballot: &Ballot, ids: &[&String]) -> Vec<Flip> {
 }
 
 /// Returns all that speaks against the verdict.
-pub(super) fn doubts(verdict: &Verdict, table: &Table, ids: &[&String]) -> Vec<Doubt> {
+pub(super) fn doubts(
+    verdict: &Verdict,
+    table: &Table,
+    ids: &[&String],
+    weights: &Weights,
+) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     match &verdict.margin {
         None => doubts.push(Doubt::Unopposed),
         Some(_) if verdict.winner.is_none() => doubts.push(Doubt::Tie),
-        Some(margin) if !margin.clear && verdict.judges.len() > 1 => doubts.push(Doubt::Unclear),
+        Some(margin) if !margin.clear && margin.interval.is_some() => doubts.push(Doubt::Unclear),
         Some(_) => {}
     }
-    if verdict.judges.len() == 1 {
-        doubts.push(Doubt::OneJudge);
-    }
+    doubts.extend(few_voices(weights));
     if verdict.winner.is_some() && verdict.confidence.is_some_and(|sure| sure < 50) {
-        doubts.push(Doubt::Outvoted);
+        let weighted = verdict.weighted;
+        doubts.push(Doubt::Outvoted { weighted });
     }
     if let Some(agreement) = verdict.agreement {
         let alpha = agreement.alpha;
@@ -203,7 +243,7 @@ pub(super) fn doubts(verdict: &Verdict, table: &Table, ids: &[&String]) -> Vec<D
     }
     doubts.extend(order_matters(verdict, table));
     doubts.extend(
-        lone_judges(verdict, table, ids)
+        lone_judges(verdict, table, ids, weights)
             .into_iter()
             .map(Doubt::LoneJudge),
     );
@@ -212,6 +252,19 @@ pub(super) fn doubts(verdict: &Verdict, table: &Table, ids: &[&String]) -> Vec<D
         judges => doubts.push(Doubt::Excluded { judges }),
     }
     doubts
+}
+
+/// Reports that fewer voices count than judges sit.
+fn few_voices(weights: &Weights) -> Option<Doubt> {
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    match weights.heard() {
+        (1, _) => Some(Doubt::OneJudge),
+        (judges, voices) if voices < judges => Some(Doubt::SharedFamily {
+            judges: count(judges),
+            families: count(voices),
+        }),
+        _ => None,
+    }
 }
 
 /// Reports judges whose view of the first two depends on the order in which they saw them.
@@ -230,7 +283,7 @@ fn order_matters(verdict: &Verdict, table: &Table) -> Option<Doubt> {
 }
 
 /// Returns judges of three or more who see one contestant far from where all others see it.
-fn lone_judges(verdict: &Verdict, table: &Table, ids: &[&String]) -> Vec<Lone> {
+fn lone_judges(verdict: &Verdict, table: &Table, ids: &[&String], weights: &Weights) -> Vec<Lone> {
     if table.rows.len() < 3 || table.columns < 2 {
         return Vec::new();
     }
@@ -258,23 +311,32 @@ fn lone_judges(verdict: &Verdict, table: &Table, ids: &[&String]) -> Vec<Lone> {
                 judge: judge.judge.clone(),
                 contestant: ids[contestant].clone(),
                 points: Points::of(away),
-                decisive: is_decisive(verdict, table, ids, index),
+                decisive: is_decisive(verdict, table, ids, weights, index),
             });
         }
     }
     found
 }
 
-/// Tells whether the plain average without this judge would name another winner.
-fn is_decisive(verdict: &Verdict, table: &Table, ids: &[&String], judge: usize) -> bool {
-    let sums = (0..table.columns).map(|contestant| {
-        let mut column = table.column(contestant);
-        column.remove(judge);
-        column.iter().sum::<i128>()
-    });
-    let sums: Vec<i128> = sums.collect();
-    let best = sums.iter().max();
-    let first = ids.iter().zip(&sums).filter(|(_, sum)| Some(*sum) == best);
+/// Tells whether the same method and weights would name another winner without this judge.
+fn is_decisive(
+    verdict: &Verdict,
+    table: &Table,
+    ids: &[&String],
+    weights: &Weights,
+    judge: usize,
+) -> bool {
+    let mut rows = table.rows.clone();
+    rows.remove(judge);
+    let others = Table { rows, ..*table };
+    let scores = others.scores(verdict.method, &weights.without(judge));
+    let best = scores.iter().max();
+    let first = ids
+        .iter()
+        .zip(&scores)
+        .filter(|(_, score)| Some(*score) == best);
     let first: Vec<&str> = first.map(|(id, _)| id.as_str()).collect();
-    first != verdict.leaders()
+    let mut leaders = verdict.leaders();
+    leaders.sort_unstable();
+    first != leaders
 }

@@ -227,6 +227,7 @@ mod tests {
         Weights {
             each: vec![PART; judges],
             by_record: false,
+            voice: (0..judges).collect(),
         }
     }
 

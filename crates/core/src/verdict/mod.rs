@@ -3,6 +3,7 @@
 //! A pure function of the scores. It counts only judges who scored every contestant, says who was
 //! left out and why, and gives its doubt together with its result: standard errors, the margin
 //! with its interval, the agreement between judges, who stands alone, who followed the order.
+//! Judges of one model family are one voice in all that says how sure it is.
 
 mod agreement;
 mod batch;
@@ -36,11 +37,27 @@ pub const MOST_CONTESTANTS: usize = 100;
 /// More judges than this are not heard.
 pub const MOST_JUDGES: usize = 1_000;
 
+/// What a verdict is made of.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sitting {
+    /// Whose answers were judged.
+    pub contestants: BTreeSet<String>,
+    /// What the judges gave.
+    pub ballots: Vec<Ballot>,
+    /// Judges who gave nothing that could be read.
+    pub absent: Vec<Excluded>,
+    /// Contestants whose answers the judges did not see whole.
+    pub shortened: BTreeSet<String>,
+}
+
 /// What one judge gave.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ballot {
     /// Who.
     pub judge: String,
+    /// The family of its model; a judge of whom that is not known is taken for one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<String>,
     /// The score of each contestant by its id.
     pub scores: BTreeMap<String, Points>,
     /// The scores that the judge gave when it saw the answers in reverse order.
@@ -58,7 +75,8 @@ pub struct Verdict {
     /// Whether judges were weighted by their record.
     pub weighted: bool,
     /// How sure it is that the winner is better than the second, 0 to 100: the share of the judges
-    /// who prefer it, drawn towards one half. Nothing when there is nobody to compare it with.
+    /// who prefer it, drawn towards one half, and the more so the fewer families they are of.
+    /// Nothing when there is nobody to compare it with.
     pub confidence: Option<u8>,
     /// All contestants, the best first; those with the same score share a rank.
     pub ranking: Vec<Ranked>,
@@ -85,7 +103,7 @@ pub struct Ranked {
     pub score: Points,
     /// The plain average of its scores, whatever the method.
     pub average: Points,
-    /// Standard error of the weighted average; nothing of a single judge.
+    /// Standard error of the weighted average, by family; nothing of a single one.
     pub error: Option<Points>,
     /// Where the average lies with 95 % certainty, if judges like these were asked again.
     pub interval: Option<(Points, Points)>,
@@ -102,7 +120,7 @@ pub struct Margin {
     pub over: String,
     /// Average difference in points, judge by judge. Below zero when the method sees it differently.
     pub points: Points,
-    /// Where the difference lies with 95 % certainty; nothing of a single judge.
+    /// Where the difference lies with 95 % certainty; nothing of a single family.
     pub interval: Option<(Points, Points)>,
     /// Whether the interval lies above zero.
     pub clear: bool,
@@ -113,6 +131,9 @@ pub struct Margin {
 pub struct Seated {
     /// Who.
     pub judge: String,
+    /// The family of its model, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<String>,
     /// Its share of all weight, in percent.
     pub weight: Points,
     /// By how many points it scores above the others on average: a generous or a stern judge.
@@ -180,24 +201,24 @@ pub fn verdict_schema() -> schemars::Schema {
     schemars::schema_for!(Verdict)
 }
 
-/// Decides who of `contestants` won. The order of the ballots and of the ids changes nothing.
+/// Decides who won. The order of the ballots and of the ids changes nothing.
 pub fn decide(
-    contestants: &BTreeSet<String>,
-    ballots: &[Ballot],
+    sitting: &Sitting,
     method: Method,
     record: Option<&Record>,
 ) -> Result<Verdict, NoVerdict> {
+    let contestants = &sitting.contestants;
+    let heard = sitting.ballots.len().saturating_add(sitting.absent.len());
     check_size("contestants", contestants.len(), MOST_CONTESTANTS)?;
-    check_size("judges", ballots.len(), MOST_JUDGES)?;
+    check_size("judges", heard, MOST_JUDGES)?;
     if contestants.is_empty() {
         return Err(NoVerdict::NoContestant);
     }
-    let (counted, excluded) = sort_out(contestants, ballots);
+    let (counted, excluded) = sort_out(sitting);
     if counted.is_empty() {
         return Err(NoVerdict::NoJudge { excluded });
     }
-    let names: Vec<&str> = counted.iter().map(|one| one.judge.as_str()).collect();
-    let weights = Weights::of(&names, record);
+    let weights = Weights::of(&counted, record);
     let ids: Vec<&String> = contestants.iter().collect();
     let table = Table {
         columns: ids.len(),
@@ -229,7 +250,11 @@ pub fn decide(
         excluded,
         doubts: Vec::new(),
     };
-    verdict.doubts = doubt::doubts(&verdict, &table, &ids);
+    verdict.doubts = doubt::doubts(&verdict, &table, &ids, &weights);
+    if !sitting.shortened.is_empty() {
+        let contestants = sitting.shortened.iter().cloned().collect();
+        verdict.doubts.push(Doubt::Shortened { contestants });
+    }
     Ok(verdict)
 }
 
@@ -241,15 +266,13 @@ fn check_size(what: &'static str, count: usize, most: usize) -> Result<(), NoVer
 }
 
 /// Returns the ballots that count, by name, and the others with the reason.
-fn sort_out<'a>(
-    contestants: &BTreeSet<String>,
-    ballots: &'a [Ballot],
-) -> (Vec<&'a Ballot>, Vec<Excluded>) {
+fn sort_out(sitting: &Sitting) -> (Vec<&Ballot>, Vec<Excluded>) {
+    let contestants = &sitting.contestants;
     let mut by_name: BTreeMap<&str, Vec<&Ballot>> = BTreeMap::new();
-    for ballot in ballots {
+    for ballot in &sitting.ballots {
         by_name.entry(&ballot.judge).or_default().push(ballot);
     }
-    let (mut counted, mut excluded) = (Vec::new(), Vec::new());
+    let (mut counted, mut excluded) = (Vec::new(), sitting.absent.clone());
     for (judge, ballots) in by_name {
         let refused = match ballots[..] {
             [one] => {
@@ -267,6 +290,7 @@ fn sort_out<'a>(
             }),
         }
     }
+    excluded.sort_by(|one, other| one.judge.cmp(&other.judge));
     (counted, excluded)
 }
 

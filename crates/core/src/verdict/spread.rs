@@ -13,19 +13,14 @@ const STUDENT: [i128; 30] = [
 /// The same for more.
 const NORMAL: i128 = 1_960;
 
-/// Returns the standard error of the weighted mean in the unit of `values`; nothing when one judge
+/// Returns the standard error of the weighted mean in the unit of `values`; nothing when one voice
 /// alone decides it.
 pub(super) fn error(values: &[i128], weights: &Weights) -> Option<i128> {
     let freedom = weights.voices() - 1000;
     if freedom <= 0 {
         return None;
     }
-    let mean = weights.mean(values);
-    let squares = values.iter().zip(&weights.each);
-    let squares: i128 = squares
-        .map(|(value, weight)| weight * (value - mean) * (value - mean))
-        .sum();
-    let variance = divide(squares, weights.total());
+    let variance = weights.variance(values);
     Some(root(divide(variance * 1000, freedom)))
 }
 
@@ -56,6 +51,7 @@ mod tests {
         let weights = Weights {
             each: vec![7; 8],
             by_record: false,
+            voice: (0..8).collect(),
         };
         let error = error(&values, &weights);
         assert_eq!(error, Some(755_928));
@@ -70,7 +66,28 @@ mod tests {
         let weights = Weights {
             each: vec![5, 0],
             by_record: true,
+            voice: vec![0, 1],
         };
         assert_eq!(error(&[1, 9], &weights), None);
+    }
+
+    #[test]
+    fn the_error_of_two_families_is_that_of_their_means() {
+        let of = |voice: Vec<usize>| Weights {
+            each: vec![1; voice.len()],
+            by_record: false,
+            voice,
+        };
+        let two = of(vec![0, 1]);
+        let doubled = of(vec![0, 0, 1, 1]);
+        assert_eq!(
+            error(&[4_000_000, 4_000_000, 10_000_000, 10_000_000], &doubled),
+            error(&[4_000_000, 10_000_000], &two)
+        );
+        assert_eq!(
+            error(&[3_000_000, 5_000_000, 9_000_000, 11_000_000], &doubled),
+            error(&[4_000_000, 10_000_000], &two)
+        );
+        assert_eq!(error(&[1, 9], &of(vec![0, 0])), None);
     }
 }

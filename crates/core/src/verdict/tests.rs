@@ -2,8 +2,9 @@
 
 use super::*;
 
-/// Reads a panel such as `ann: a=80 b=60`, one judge a line; `| a=…` is the reversed pass.
-fn panel(text: &str) -> (BTreeSet<String>, Vec<Ballot>) {
+/// Reads a panel such as `ann: a=80 b=60`, one judge a line; `| a=…` is the reversed pass, `ann@x` a
+/// judge of the family `x`.
+fn panel(text: &str) -> Sitting {
     let mut contestants = BTreeSet::new();
     let pass = |text: &str| -> BTreeMap<String, Points> {
         let pairs = text.split_whitespace();
@@ -19,8 +20,13 @@ fn panel(text: &str) -> (BTreeSet<String>, Vec<Ballot>) {
                 Some((first, second)) => (first, Some(second)),
                 None => (scores, None),
             };
+            let (judge, family) = match judge.split_once('@') {
+                Some((judge, family)) => (judge, Some(family.to_owned())),
+                None => (judge, None),
+            };
             Ballot {
                 judge: judge.to_owned(),
+                family,
                 scores: pass(first),
                 swapped: second.map(pass),
             }
@@ -29,13 +35,20 @@ fn panel(text: &str) -> (BTreeSet<String>, Vec<Ballot>) {
     for ballot in &ballots {
         contestants.extend(ballot.scores.keys().cloned());
     }
-    (contestants, ballots)
+    Sitting {
+        contestants,
+        ballots,
+        ..Sitting::default()
+    }
 }
 
 /// Returns the verdict in a few words.
 fn verdict(text: &str) -> String {
-    let (contestants, ballots) = panel(text);
-    let found = match decide(&contestants, &ballots, Method::Mean, None) {
+    told(decide(&panel(text), Method::Mean, None))
+}
+
+fn told(found: Result<Verdict, NoVerdict>) -> String {
+    let found = match found {
         Ok(found) => found,
         Err(error) => return error.to_string(),
     };
@@ -126,6 +139,100 @@ fn one_judge_alone_and_one_contestant_alone_say_so() {
 }
 
 #[test]
+fn judges_of_one_family_are_no_more_certain_than_one_of_them() {
+    insta::assert_snapshot!(verdict("ann@x: a=80 b=60\nbob@x: a=80 b=60\ncat@x: a=80 b=60"), @"
+    a Some(75)
+    1. a 80.0
+    2. b 60.0
+    margin 20.0 not clear
+    alpha 1 of 6
+    ann leans 0.0, prefers a
+    bob leans 0.0, prefers a
+    cat leans 0.0, prefers a
+    all 3 judges are of one family: they count as one voice
+    ");
+    insta::assert_snapshot!(verdict("ann@x: a=80 b=60\nbob@x: a=82 b=60\ncat@y: a=70 b=65"), @"
+    a Some(82)
+    1. a 77.3 ± 5.8 [3.7, 100.0]
+    2. b 61.7 ± 2.6 [28.2, 95.1]
+    margin 15.7 not clear
+    alpha 0.734403 of 6
+    ann leans 0.8, prefers a
+    bob leans 2.3, prefers a
+    cat leans -3.0, prefers a
+    the margin may be chance: its interval includes zero
+    the 3 judges are of 2 families: those of one family count as one voice
+    ");
+}
+
+#[test]
+fn judges_of_whom_nothing_came_and_answers_seen_in_part_are_doubts() {
+    let sitting = Sitting {
+        absent: vec![Excluded {
+            judge: "eve".to_owned(),
+            why: "connection refused".to_owned(),
+        }],
+        shortened: BTreeSet::from(["b".to_owned()]),
+        ..panel("ann: a=80 b=60\nbob: a=82 b=60\nzoe: a=3")
+    };
+    let found = decide(&sitting, Method::Mean, None).expect("a verdict");
+    let excluded: Vec<String> = found
+        .excluded
+        .iter()
+        .map(|one| format!("{}: {}", one.judge, one.why))
+        .collect();
+    assert_eq!(
+        excluded,
+        ["eve: connection refused", "zoe: it did not score `b`"]
+    );
+    let doubts: Vec<String> = found.doubts.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(doubts.join("\n"), @"
+    2 judges were left out
+    judges saw only a part of what b handed in
+    ");
+}
+
+#[test]
+fn whether_a_judge_decides_is_asked_of_the_method_that_is_used() {
+    // By the mean eve decides; the median does not follow her in the first place.
+    let sitting = panel("ann: a=70 b=60\nbob: a=72 b=62\neve: a=0 b=100");
+    for (method, winner, decisive) in [(Method::Mean, "b", true), (Method::Median, "a", false)] {
+        let found = decide(&sitting, method, None).expect("a verdict");
+        assert_eq!(found.winner.as_deref(), Some(winner), "{method}");
+        let lone = found.doubts.iter().find_map(|doubt| match doubt {
+            Doubt::LoneJudge(lone) => Some(lone.decisive),
+            _ => None,
+        });
+        assert_eq!(lone, Some(decisive), "{method}");
+    }
+}
+
+#[test]
+fn weighted_judges_are_outvoted_by_weight() {
+    let counts = |upheld, dismissed| crate::consensus::Preferences {
+        upheld,
+        dismissed,
+        even: 0,
+    };
+    let record = Record {
+        judges: BTreeMap::from([
+            ("ann".to_owned(), counts(90, 30)),
+            ("bob".to_owned(), counts(80, 30)),
+            ("cat".to_owned(), counts(80, 30)),
+        ]),
+        ..Record::default()
+    };
+    let sitting = panel("ann: a=50 b=60\nbob: a=50 b=60\ncat: a=99 b=0");
+    let found = decide(&sitting, Method::Mean, Some(&record)).expect("a verdict");
+    assert!(found.weighted);
+    let doubts: Vec<String> = found.doubts.iter().map(ToString::to_string).collect();
+    assert!(
+        doubts.contains(&"judges of more weight prefer the second to the first".to_owned()),
+        "{doubts:?}"
+    );
+}
+
+#[test]
 fn a_judge_who_obeys_a_contestant_stands_alone() {
     insta::assert_snapshot!(verdict("ann: a=70 b=40\nbob: a=72 b=45\neve: a=10 b=100"), @"
     b Some(37)
@@ -180,12 +287,12 @@ fn judges_who_missed_somebody_or_judged_twice_do_not_count() {
 
 #[test]
 fn the_order_of_ballots_changes_nothing() {
-    let (contestants, mut ballots) =
-        panel("ann: a=80 b=60 c=11\nbob: a=60 b=81 c=90\ncat: a=33 b=44 c=55");
+    let mut sitting =
+        panel("ann@x: a=80 b=60 c=11\nbob: a=60 b=81 c=90\ncat@x: a=33 b=44 c=55\ndan: a=1");
     for method in Method::ALL {
-        let forth = decide(&contestants, &ballots, method, None);
-        ballots.reverse();
-        assert_eq!(forth, decide(&contestants, &ballots, method, None));
+        let forth = decide(&sitting, method, None);
+        sitting.ballots.reverse();
+        assert_eq!(forth, decide(&sitting, method, None));
     }
 }
 
@@ -205,6 +312,7 @@ fn every_score_lies_within_its_judges_and_every_winner_is_a_contestant() {
         let ballots: Vec<Ballot> = (0..judges)
             .map(|judge| Ballot {
                 judge: format!("j{judge}"),
+                family: (judge % 3 == 0).then(|| "x".to_owned()),
                 scores: ids
                     .iter()
                     .map(|id| (id.clone(), Points::whole(i32::try_from(next(101)).unwrap())))
@@ -212,8 +320,13 @@ fn every_score_lies_within_its_judges_and_every_winner_is_a_contestant() {
                 swapped: None,
             })
             .collect();
+        let sitting = Sitting {
+            contestants: ids.clone(),
+            ballots,
+            ..Sitting::default()
+        };
         for method in Method::ALL {
-            let found = decide(&ids, &ballots, method, None).expect("a verdict");
+            let found = decide(&sitting, method, None).expect("a verdict");
             assert_eq!(found.ranking.len(), ids.len());
             assert!(found.winner.as_ref().is_none_or(|id| ids.contains(id)));
             for one in &found.ranking {
@@ -231,8 +344,11 @@ fn every_score_lies_within_its_judges_and_every_winner_is_a_contestant() {
 
 #[test]
 fn a_crowd_is_refused() {
-    let ids = (0..=MOST_CONTESTANTS).map(|id| id.to_string()).collect();
-    let refused = decide(&ids, &[], Method::Mean, None);
+    let crowd = Sitting {
+        contestants: (0..=MOST_CONTESTANTS).map(|id| id.to_string()).collect(),
+        ..Sitting::default()
+    };
+    let refused = decide(&crowd, Method::Mean, None);
     assert_eq!(
         refused.unwrap_err().to_string(),
         "101 contestants are more than the 100 that are compared"

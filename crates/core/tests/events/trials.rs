@@ -8,7 +8,7 @@ use tribunal_core::event::TrialEvent;
 use tribunal_core::ids::{AgentName, CaseId};
 use tribunal_core::money::{Cost, MicroUsd};
 use tribunal_core::trial::{Contestant, Decree, DesignedBy, Judge, Mode, Panel, Phase};
-use tribunal_core::verdict::{Ballot, Method, Points, decide};
+use tribunal_core::verdict::{Ballot, Method, Points, Sitting, decide};
 
 fn agent() -> AgentName {
     AgentName::new("ann").expect("a name")
@@ -39,11 +39,16 @@ pub(super) fn examples() -> Vec<(TrialEvent, Value)> {
     let scores = BTreeMap::from([("safety-first".to_owned(), Points::whole(80))]);
     let ballot = Ballot {
         judge: "risk".into(),
+        family: Some("claude".into()),
         scores: scores.clone(),
         swapped: None,
     };
-    let ids = ["safety-first".to_owned()].into();
-    let verdict = decide(&ids, &[ballot], Method::Mean, None).expect("a verdict");
+    let sitting = Sitting {
+        contestants: ["safety-first".to_owned()].into(),
+        ballots: vec![ballot],
+        ..Sitting::default()
+    };
+    let verdict = decide(&sitting, Method::Mean, None).expect("a verdict");
     let cost = Cost::Known(MicroUsd(5));
     vec![
         (
@@ -91,8 +96,10 @@ pub(super) fn examples() -> Vec<(TrialEvent, Value)> {
                 contestant: "a".into(),
                 why: "it hung".into(),
                 class: Some(ErrorClass::Hung),
+                cost: Cost::Unknown,
             },
-            json!({"type": "contestant_failed", "contestant": "a", "why": "it hung", "class": "hung"}),
+            json!({"type": "contestant_failed", "contestant": "a", "why": "it hung", "class": "hung",
+                "cost": "unknown"}),
         ),
         (
             TrialEvent::ArbiterStarted {
@@ -148,8 +155,10 @@ pub(super) fn examples() -> Vec<(TrialEvent, Value)> {
                 judge: "risk".into(),
                 why: "it gave `a` 101".into(),
                 class: None,
+                cost,
             },
-            json!({"type": "judge_failed", "judge": "risk", "why": "it gave `a` 101", "class": null}),
+            json!({"type": "judge_failed", "judge": "risk", "why": "it gave `a` 101", "class": null,
+                "cost": {"known": 5}}),
         ),
         (
             TrialEvent::VerdictReached {
@@ -161,7 +170,7 @@ pub(super) fn examples() -> Vec<(TrialEvent, Value)> {
                 "ranking": [{"contestant": "safety-first", "rank": 1, "score": 80, "average": 80,
                     "error": null, "interval": null, "lowest": 80, "highest": 80}],
                 "margin": null, "agreement": null,
-                "judges": [{"judge": "risk", "weight": 100, "lean": 0,
+                "judges": [{"judge": "risk", "family": "claude", "weight": 100, "lean": 0,
                     "prefers": ["safety-first"], "flips": []}],
                 "excluded": [], "doubts": [{"doubt": "unopposed"}, {"doubt": "one_judge"}]}}),
         ),

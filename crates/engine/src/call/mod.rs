@@ -122,6 +122,7 @@ impl Engine {
             return Ok(Ok(recovered));
         }
         let mut attempt = 1;
+        let mut spent = Cost::Known(MicroUsd(0));
         loop {
             let turn = seat.turns.acquire().await;
             // Whoever had the turn before us may have used up the budget or met a closed door.
@@ -132,13 +133,20 @@ impl Engine {
                 Ok(reply) => return Ok(Ok(Answer { run, reply })),
                 Err(error) => error,
             };
+            spent = spent + priced(error.cost, error.usage, seat.price);
             // Nobody takes the turn before it is known what the failure means for them.
             let pause = self
                 .after_failure(case, &seat, &run, &error, attempt)
                 .await?;
             drop(turn);
             match pause {
-                None => return Ok(Err(error)),
+                // Whoever gives up is told what all its runs cost.
+                None => {
+                    return Ok(Err(AgentError {
+                        cost: spent,
+                        ..error
+                    }));
+                }
                 Some(pause) => self.wait(case, pause).await?,
             }
             attempt += 1;

@@ -8,7 +8,7 @@ use tribunal_agents::{AgentError, Reply};
 use tribunal_core::agent::{Access, ErrorClass, Role};
 use tribunal_core::case::Pause;
 use tribunal_core::ids::{AgentName, RunId, StepKey};
-use tribunal_core::money::{Cost, MicroUsd};
+use tribunal_core::money::Cost;
 use tribunal_core::prompt::ask_again;
 
 use super::Hall;
@@ -56,6 +56,8 @@ impl Manner {
 pub(super) struct Unheard {
     pub(super) why: String,
     pub(super) class: Option<ErrorClass>,
+    /// What was paid for it all the same.
+    pub(super) cost: Cost,
 }
 
 /// An answer that could be used, and what it cost with all that was asked for it.
@@ -114,6 +116,7 @@ impl Hall<'_> {
                 Ok(Err(Unheard {
                     why: error.message,
                     class: Some(error.class),
+                    cost: error.cost,
                 }))
             }
             // One provider that waits does not hold up the others.
@@ -123,6 +126,7 @@ impl Hall<'_> {
             }) => Ok(Err(Unheard {
                 why: format!("{provider} cannot answer now ({class})"),
                 class: Some(class),
+                cost: Cost::Unknown,
             })),
             Err(error) => Err(error),
         }
@@ -163,24 +167,18 @@ impl Hall<'_> {
             Ok((second, more)) => match read(&second) {
                 Ok(answer) => Ok(Used {
                     answer,
-                    cost: sum(spent, more),
+                    cost: spent + more,
                 }),
                 Err(why) => Err(Unheard {
                     why: format!("its answer cannot be used: {why}"),
                     class: Some(ErrorClass::Garbled),
+                    cost: spent + more,
                 }),
             },
-            Err(unheard) => Err(unheard),
+            Err(unheard) => Err(Unheard {
+                cost: spent + unheard.cost,
+                ..unheard
+            }),
         })
-    }
-}
-
-/// Adds two costs; what is not known stays so.
-pub(super) fn sum(one: Cost, other: Cost) -> Cost {
-    match (one, other) {
-        (Cost::Known(MicroUsd(one)), Cost::Known(MicroUsd(other))) => {
-            Cost::Known(MicroUsd(one.saturating_add(other)))
-        }
-        _ => Cost::Unknown,
     }
 }

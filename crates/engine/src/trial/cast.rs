@@ -114,6 +114,13 @@ impl Engine {
         roster: &Roster,
         named: &[(String, Option<String>)],
     ) -> Result<Vec<Contestant>, CaseError> {
+        if named.len() < FEWEST_CONTESTANTS {
+            return Err(CaseError::Request(
+                "a trial needs at least two contestants; name another with `--contestant`, also the \
+                 same agent as an archetype, such as `--contestant NAME=pragmatist,NAME=guardian`"
+                    .to_owned(),
+            ));
+        }
         if named.len() > MOST_CONTESTANTS {
             let text = format!("at most {MOST_CONTESTANTS} contestants take part");
             return Err(CaseError::Request(text));

@@ -7,7 +7,6 @@ use tribunal_core::agent::{Access, Role};
 use tribunal_core::event::{EventKind, TrialEvent};
 use tribunal_core::money::Cost;
 use tribunal_core::prompt::ContestantPrompt;
-use tribunal_core::text::truncate_chars;
 use tribunal_core::trial::{Contestant, Mode, Output, Trial};
 
 use super::ask::{Ask, Manner, Unheard};
@@ -44,6 +43,7 @@ impl Hall<'_> {
             (Some(None), _) => Err(Unheard {
                 why: "it handed nothing in when the trial was recorded".to_owned(),
                 class: None,
+                cost: Cost::Unknown,
             }),
             (None, Mode::Text) => self.answer(contestant).await?,
             (None, Mode::Code) => self.work(contestant).await?,
@@ -54,6 +54,7 @@ impl Hall<'_> {
                 contestant: contestant.id.clone(),
                 why: unheard.why,
                 class: unheard.class,
+                cost: unheard.cost,
             },
         };
         // The answer is stored; what it means for the trial goes along with the next commit.
@@ -106,6 +107,7 @@ impl Hall<'_> {
                 return Err(Unheard {
                     why: "its answer is empty".to_owned(),
                     class: None,
+                    cost,
                 });
             }
             Ok((Output { text, work: None }, cost))
@@ -118,30 +120,5 @@ impl Hall<'_> {
             wall: self.request.contestant_wall_ms.map(Duration::from_millis),
             room: None,
         }
-    }
-
-    /// Returns what others are shown of an output, shortened to what was allowed.
-    pub(super) fn material(&self, hash: &str) -> Result<String, CaseError> {
-        let output: Output = self.engine.get_json(hash)?;
-        let most = self.request.answer_chars;
-        let shorten = |text: &str, most: usize| -> String {
-            match text.chars().count() > most {
-                true => format!("{}\n[shortened by the program]", truncate_chars(text, most)),
-                false => text.to_owned(),
-            }
-        };
-        let Some(work) = &output.work else {
-            return Ok(shorten(&output.text, most));
-        };
-        let mut parts = vec![format!("## Summary\n\n{}", shorten(&output.text, most / 3))];
-        if let Some(tested) = &work.tested {
-            let (command, ending) = (&tested.command, &tested.ending);
-            let printed = &tested.output;
-            parts.push(format!(
-                "## Outcome of `{command}`\n\n{ending}\n\n{printed}"
-            ));
-        }
-        parts.push(format!("## Changes\n\n{}", shorten(&work.diff, most)));
-        Ok(parts.join("\n\n"))
     }
 }

@@ -215,8 +215,9 @@ fn to_merge(report: &TrialReport, named: Option<&str>) -> Result<(String, Work),
     match found.output.as_ref().and_then(|output| output.work.clone()) {
         Some(work) => Ok((found.contestant.id.clone(), work)),
         None => refuse(format!(
-            "{} handed in no code; a text is adopted with `decree {} adopt`",
-            found.contestant.name, report.case
+            "`{}` handed in no code; a text is adopted with `tribunal trial decree {} adopt \
+             --contestant {}`",
+            found.contestant.name, report.case, found.contestant.id
         )),
     }
 }

@@ -42,12 +42,12 @@ impl Hall<'_> {
         count: usize,
         players: &[Player],
     ) -> Result<(Vec<Contestant>, DesignedBy, Option<Cost>), CaseError> {
-        let rules = |why: String| {
+        let rules = |why: String, cost: Option<Cost>| {
             let by = DesignedBy::Rules { why };
-            (cast::archetypes(count, players), by, None)
+            (cast::archetypes(count, players), by, cost)
         };
         let Some(arbiter) = &self.request.arbiter else {
-            return Ok(rules("there is no arbiter".to_owned()));
+            return Ok(rules("there is no arbiter".to_owned(), None));
         };
         let agents: Vec<AgentName> = players.iter().map(|one| one.name.clone()).collect();
         let listed: Vec<String> = players.iter().map(describe).collect();
@@ -70,7 +70,7 @@ impl Hall<'_> {
             Ok(used) => used,
             Err(unheard) => {
                 let why = format!("{arbiter} designed nobody: {}", unheard.why);
-                return Ok(rules(why));
+                return Ok(rules(why, Some(unheard.cost)));
             }
         };
         let mut contestants: Vec<Contestant> = Vec::new();
@@ -126,13 +126,13 @@ impl Hall<'_> {
         answers: &[ShownAnswer],
     ) -> Result<(String, Vec<Design>, DesignedBy, Option<Cost>), CaseError> {
         let most = self.request.most_judges;
-        let rules = |why: String| {
+        let rules = |why: String, cost: Option<Cost>| {
             let reasoning = "The judges of the default panel look at any answer.".to_owned();
             let by = DesignedBy::Rules { why };
-            (reasoning, default_panel(most), by, None)
+            (reasoning, default_panel(most), by, cost)
         };
         let Some(arbiter) = &self.request.arbiter else {
-            return Ok(rules("there is no arbiter".to_owned()));
+            return Ok(rules("there is no arbiter".to_owned(), None));
         };
         let shown: Vec<&str> = answers.iter().map(|one| one.text.as_str()).collect();
         let material = format!("{}\n{}", self.challenge, shown.join("\n"));
@@ -160,7 +160,10 @@ impl Hall<'_> {
                 let by = DesignedBy::Arbiter { agent };
                 (reasoning, designs, by, Some(used.cost))
             }
-            Err(unheard) => rules(format!("{arbiter} designed no judges: {}", unheard.why)),
+            Err(unheard) => {
+                let why = format!("{arbiter} designed no judges: {}", unheard.why);
+                rules(why, Some(unheard.cost))
+            }
         })
     }
 
@@ -197,7 +200,7 @@ impl Hall<'_> {
     }
 
     /// Finds an agent for every judge: of a family that does not take part where there is one, and
-    /// different agents as far as they go round.
+    /// of different families and different agents as far as they go round.
     fn seat_judges(&self, designs: Vec<Design>, families: &[&str]) -> Vec<Judge> {
         let players = &self.request.judges;
         let apart = |player: &&Player| !families.contains(&player.family.as_str());
@@ -205,6 +208,7 @@ impl Hall<'_> {
         if fit.is_empty() {
             fit = players.iter().collect();
         }
+        let fit = by_turns(fit);
         let mut judges: Vec<Judge> = Vec::new();
         for (design, player) in designs.into_iter().zip(fit.into_iter().cycle()) {
             let taken: Vec<String> = judges.iter().map(|one| one.id.clone()).collect();
@@ -221,6 +225,19 @@ impl Hall<'_> {
         }
         judges
     }
+}
+
+/// Returns the players so that one of each family comes before the second of any.
+fn by_turns(players: Vec<&Player>) -> Vec<&Player> {
+    let turn = |place: usize| {
+        let before = players[..place].iter();
+        before
+            .filter(|other| other.family == players[place].family)
+            .count()
+    };
+    let mut places: Vec<usize> = (0..players.len()).collect();
+    places.sort_by_key(|place| turn(*place));
+    places.into_iter().map(|place| players[place]).collect()
 }
 
 fn describe(player: &Player) -> String {

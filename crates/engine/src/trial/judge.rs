@@ -11,10 +11,13 @@ use tribunal_core::reply::{Masked, read_signed_scores};
 use tribunal_core::trial::{Evaluation, Judge, Trial};
 use tribunal_core::verdict::Points;
 
-use super::ask::{Ask, Manner, Unheard, Used, sum};
+use super::ask::{Ask, Manner, Unheard, Used};
 use super::{Hall, follow};
 use crate::case::CaseError;
 use crate::review::nonce;
+
+/// What is not asked costs nothing.
+const FREE: Cost = Cost::Known(MicroUsd(0));
 
 /// An answer with its contestant.
 struct Entry {
@@ -77,11 +80,14 @@ impl Hall<'_> {
         };
         let event = match (first, second.transpose()) {
             (Ok(first), Ok(second)) => self.finished_judge(judge, &first, second.as_ref())?,
-            (Err(unheard), _) | (_, Err(unheard)) => TrialEvent::JudgeFailed {
-                judge: judge.id.clone(),
-                why: unheard.why,
-                class: unheard.class,
-            },
+            (Err(unheard), other) => {
+                let more = match &other {
+                    Ok(second) => second.as_ref().map_or(FREE, |second| second.cost),
+                    Err(unheard) => unheard.cost,
+                };
+                failed(judge, unheard, more)
+            }
+            (Ok(first), Err(unheard)) => failed(judge, unheard, first.cost),
         };
         self.case.note(EventKind::from(event.clone())).await;
         tribunal_store::crashpoint!("trial.judge");
@@ -102,13 +108,12 @@ impl Hall<'_> {
             }
         }
         let swapped = second.map(|second| self.engine.put_json(&second.answer));
-        let free = Cost::Known(MicroUsd(0));
         Ok(TrialEvent::JudgeFinished {
             judge: judge.id.clone(),
             scores,
             evaluation: self.engine.put_json(&first.answer)?,
             swapped: swapped.transpose()?,
-            cost: sum(first.cost, second.map_or(free, |second| second.cost)),
+            cost: first.cost + second.map_or(FREE, |second| second.cost),
         })
     }
 
@@ -176,5 +181,15 @@ impl Hall<'_> {
             order.reverse();
         }
         order
+    }
+}
+
+/// Returns that a judge does not count, and what it cost, `more` for its other pass.
+fn failed(judge: &Judge, unheard: Unheard, more: Cost) -> TrialEvent {
+    TrialEvent::JudgeFailed {
+        judge: judge.id.clone(),
+        why: unheard.why,
+        class: unheard.class,
+        cost: unheard.cost + more,
     }
 }

@@ -11,6 +11,7 @@ mod decree;
 mod empanel;
 mod iterate;
 mod judge;
+mod material;
 mod merge;
 mod report;
 mod testing;
@@ -26,8 +27,8 @@ use tribunal_core::event::{Event, EventKind, TrialEvent};
 use tribunal_core::ids::{AgentName, CaseId};
 use tribunal_core::text::headline;
 use tribunal_core::trial::report::{TrialReport, summary};
-use tribunal_core::trial::{Contestant, Mode, Next, Trial};
-use tribunal_core::verdict::{Ballot, Method, decide};
+use tribunal_core::trial::{Contestant, Evaluation, Mode, Next, Trial};
+use tribunal_core::verdict::{Ballot, Excluded, Method, Sitting, decide};
 use tribunal_store::{CaseRecord, crashpoint};
 
 use crate::Engine;
@@ -389,18 +390,9 @@ impl Hall<'_> {
 
     /// Makes the verdict out of the stored evaluations.
     async fn decide(&self, trial: &mut Trial) -> Result<(), CaseError> {
-        let evaluations = report::evaluations(self.engine, trial)?;
-        let ballots: Vec<Ballot> = evaluations
-            .iter()
-            .map(|(judge, first, swapped)| Ballot {
-                judge: judge.name.clone(),
-                scores: first.scores(),
-                swapped: swapped.as_ref().map(|second| second.scores()),
-            })
-            .collect();
-        let contestants = trial.answered().map(|(one, _)| one.id.clone()).collect();
+        let sitting = self.sitting(trial)?;
         let record = self.record_of(trial);
-        match decide(&contestants, &ballots, self.request.method, record.as_ref()) {
+        match decide(&sitting, self.request.method, record.as_ref()) {
             Ok(verdict) => {
                 let summary = summary(&verdict, |id| name_of(trial, id));
                 self.tell(trial, TrialEvent::VerdictReached { summary, verdict })
@@ -416,6 +408,34 @@ impl Hall<'_> {
 }
 
 impl Hall<'_> {
+    /// Returns all that the verdict is made of.
+    fn sitting(&self, trial: &Trial) -> Result<Sitting, CaseError> {
+        let mut sitting = Sitting::default();
+        for (one, output) in trial.answered() {
+            sitting.contestants.insert(one.id.clone());
+            let output = self.engine.get_json(output)?;
+            if !material::is_shown_whole(&output, self.request.answer_chars) {
+                sitting.shortened.insert(one.id.clone());
+            }
+        }
+        for heard in self.engine.judges_of(trial)? {
+            let judge = heard.judge.name;
+            match heard.evaluation {
+                Some(first) => sitting.ballots.push(Ballot {
+                    judge,
+                    family: Some(heard.judge.family),
+                    scores: first.scores(),
+                    swapped: heard.swapped.as_ref().map(Evaluation::scores),
+                }),
+                None => sitting.absent.push(Excluded {
+                    judge,
+                    why: heard.failed.unwrap_or_else(|| "no answer came".to_owned()),
+                }),
+            }
+        }
+        Ok(sitting)
+    }
+
     /// Returns what is known about the judges of this trial. Records know agents, which play other
     /// judges in every trial.
     fn record_of(&self, trial: &Trial) -> Option<Record> {

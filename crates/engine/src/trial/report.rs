@@ -5,9 +5,10 @@ use tribunal_core::ids::CaseId;
 use tribunal_core::trial::report::{
     ContestantReport, DecreeReport, Dissent, JudgeReport, PanelReport, SCHEMA, TrialReport,
 };
-use tribunal_core::trial::{DesignedBy, Evaluation, Heard, Judge, Output, Scored, State, Trial};
+use tribunal_core::trial::{DesignedBy, Heard, Output, Scored, State, Trial};
 use tribunal_store::CaseRecord;
 
+use super::material::is_shown_whole;
 use super::{TrialRequest, read_request, told};
 use crate::Engine;
 use crate::case::CaseError;
@@ -83,6 +84,12 @@ impl Engine {
         reports.collect()
     }
 
+    /// Returns the judges with what came of each.
+    pub(super) fn judges_of(&self, trial: &Trial) -> Result<Vec<JudgeReport>, CaseError> {
+        let panel = self.panel_report(trial)?;
+        Ok(panel.map_or_else(Vec::new, |panel| panel.judges))
+    }
+
     fn panel_report(&self, trial: &Trial) -> Result<Option<PanelReport>, CaseError> {
         let Some(panel) = &trial.panel else {
             return Ok(None);
@@ -129,21 +136,6 @@ impl Engine {
             judges,
         }))
     }
-}
-
-/// Returns the evaluations of the judges who scored everybody.
-pub(super) fn evaluations(
-    engine: &Engine,
-    trial: &Trial,
-) -> Result<Vec<(Judge, Evaluation, Option<Evaluation>)>, CaseError> {
-    let Some(panel) = engine.panel_report(trial)? else {
-        return Ok(Vec::new());
-    };
-    let heard = panel.judges.into_iter().filter_map(|judge| {
-        let evaluation = judge.evaluation?;
-        Some((judge.judge, evaluation, judge.swapped))
-    });
-    Ok(heard.collect())
 }
 
 /// Returns the label by which the arbiter calls a contestant.
@@ -202,12 +194,8 @@ fn notes(request: &TrialRequest, trial: &Trial, contestants: &[ContestantReport]
         if let Some(why) = &one.failed {
             notes.push(format!("{name} is left out: {why}"));
         }
-        let long = one.output.as_ref().is_some_and(|output| {
-            let work = output.work.as_ref();
-            let diff = work.map_or(0, |work| work.diff.chars().count());
-            output.text.chars().count().max(diff) > request.answer_chars
-        });
-        if long {
+        let whole = |output| is_shown_whole(output, request.answer_chars);
+        if !one.output.as_ref().is_none_or(whole) {
             notes.push(format!(
                 "judges saw what {name} handed in only in part: it is too long"
             ));

@@ -65,6 +65,7 @@ impl Hall<'_> {
             let unknown = || Unheard {
                 why: "nothing was handed in".to_owned(),
                 class: None,
+                cost: Cost::Unknown,
             };
             return Ok(Err(unheard.unwrap_or_else(unknown)));
         };
@@ -119,6 +120,7 @@ impl Hall<'_> {
             return Ok(Err(Unheard {
                 why: "it changed no file".to_owned(),
                 class: None,
+                cost,
             }));
         }
         Ok(Ok(HandedIn {

@@ -22,6 +22,9 @@ use tribunal_store::{CaseRecord, Store};
 /// Contestants answer in parallel, blind to each other. The arbiter reads the answers and designs
 /// judges for them; each judge scores every answer under neutral labels in an order of its own. The
 /// scores become a verdict by arithmetic, with its doubt. What follows from it is your decree.
+///
+/// Contestants see the challenge and nothing else: they answer in an empty directory. What they need of
+/// the project belongs into the challenge, or is there with `--code`.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,

@@ -58,8 +58,11 @@ pub(super) fn sentence(event: &TrialEvent) -> Option<String> {
             format!("{contestant} handed in {what}{tests}{}", spent(Some(*cost)))
         }
         TrialEvent::ContestantFailed {
-            contestant, why, ..
-        } => format!("{contestant} is left out: {why}"),
+            contestant,
+            why,
+            cost,
+            ..
+        } => format!("{contestant} is left out: {why}{}", spent(Some(*cost))),
         TrialEvent::ArbiterStarted { message, .. } => message.trim_end_matches('.').to_owned(),
         TrialEvent::PanelDesigned { panel, cost } => {
             let judges = panel.judges.iter();
@@ -86,7 +89,9 @@ pub(super) fn sentence(event: &TrialEvent) -> Option<String> {
                 .collect();
             format!("{judge} scored {}{}", scores.join(", "), spent(Some(*cost)))
         }
-        TrialEvent::JudgeFailed { judge, why, .. } => format!("{judge} does not count: {why}"),
+        TrialEvent::JudgeFailed {
+            judge, why, cost, ..
+        } => format!("{judge} does not count: {why}{}", spent(Some(*cost))),
         TrialEvent::VerdictReached { summary, .. } => summary.trim_end_matches('.').to_owned(),
         TrialEvent::TrialFailed { phase, cause } => {
             format!("the trial failed while {phase}: {cause}")

@@ -8,6 +8,9 @@ use tribunal_core::trial::{Decree, DesignedBy, Hindsight, State};
 
 use crate::report::{verdict, words};
 
+/// Characters of each judge's summary in the short report.
+const REASON: usize = 300;
+
 /// Returns the report; with `details` every judge's reasons too.
 pub(super) fn render(report: &TrialReport, details: bool) -> String {
     let mut text = format!(
@@ -31,6 +34,12 @@ pub(super) fn render(report: &TrialReport, details: bool) -> String {
                 State::Failed { phase, cause } => format!("It failed while {phase}: {cause}."),
             };
             let _ = writeln!(text, "\n{}", line(&state));
+        }
+    }
+    if !details && report.verdict.is_some() && !report.reasoning.is_empty() {
+        text.push_str("\nReasons:\n");
+        for reason in &report.reasoning {
+            let _ = writeln!(text, "  - {}", line(&headline(reason, REASON)));
         }
     }
     for dissent in &report.minority {

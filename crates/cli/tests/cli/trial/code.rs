@@ -179,6 +179,22 @@ fn a_contestant_that_changes_nothing_handed_nothing_in() {
 }
 
 #[test]
+fn a_summary_that_judges_see_in_part_is_told_in_code_too() {
+    let mut cast = workshop();
+    cast.set("trial: {answer_chars: 1000}\n");
+    let text = format!("Queue: I print three. {}", "word ".repeat(100));
+    let reply =
+        json!({"when": "# A challenge in code", "text": text, "write": {"sum.sh": "echo 3\n"}});
+    cast.agent("ann", "anthropic", "contestant", &[reply]);
+    let report = cast.trial(&ARGS).assert_code(0).json();
+    let note = "judges saw what ann handed in only in part: it is too long";
+    let notes = report["notes"].as_array().unwrap();
+    assert!(notes.contains(&json!(note)), "{notes:?}");
+    let doubts = report["verdict"]["doubts"].to_string();
+    assert!(doubts.contains("shortened"), "{doubts}");
+}
+
+#[test]
 fn without_a_repository_there_is_no_trial_in_code() {
     let mut cast = Cast::new(TestEnv::new());
     std::fs::remove_dir_all(cast.env.project().join(".git")).unwrap();
@@ -188,7 +204,7 @@ fn without_a_repository_there_is_no_trial_in_code() {
         "[contestant, judge]",
         &[json!({"text": "x"})],
     );
-    let ran = cast.trial(&[CHALLENGE, "--code", "--contestant", "ann"]);
+    let ran = cast.trial(&[CHALLENGE, "--code", "--contestant", "ann,ann"]);
     assert!(
         ran.stderr.contains("needs a git repository"),
         "{}",

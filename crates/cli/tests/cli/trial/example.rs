@@ -37,20 +37,25 @@ fn the_example_ends_in_a_verdict_with_its_doubt() {
     Verdict
       Safety First won with an average score of 78.0/100.
 
-        1. Safety First      78.0 ± 7.2, 95 % within 47.0 to 100.0
-        2. Gas Optimizer     74.7 ± 8.7, 95 % within 37.4 to 100.0
-        3. Protocol Purist   70.0 ± 5.2, 95 % within 47.6 to 92.4
+        1. Safety First      78.0
+        2. Gas Optimizer     74.7
+        3. Protocol Purist   70.0
 
-      Margin: 3.3 points over Gas Optimizer, 95 % within -64.5 to 71.2, not clear
-      Confidence: 63 %
+      Margin: 3.3 points over Gas Optimizer, not clear
+      Confidence: 58 %
       Agreement: Krippendorff's α -0.21 over 9 scores
       Judges:
         Innovation Judge: prefers Gas Optimizer, 1 point above the others
         Pragmatist Judge: prefers Safety First, 3 points below the others
         Safety Judge: prefers Safety First, 2 points above the others
       Doubts:
-        - the margin may be chance: its interval includes zero
+        - all 3 judges are of one family: they count as one voice
         - the judges hardly agree (α -0.21)
+
+    Reasons:
+      - Pragmatist Judge: As the Pragmatist Judge sees it.
+      - Safety Judge: As the Safety Judge sees it.
+      - Innovation Judge: As the Innovation Judge sees it.
 
     Dissent: Innovation Judge prefers Gas Optimizer. As the Innovation Judge sees it.
 

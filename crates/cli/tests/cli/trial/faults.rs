@@ -46,11 +46,18 @@ fn one_dead_judge_is_left_out_and_shown() {
         ),
     ];
     cast.agent("jim", "openai", "judge", &judges.concat());
-    insta::assert_snapshot!(told(&cast.trial(&[CHALLENGE, "--json"])), @r#"
+    let ran = cast.trial(&[CHALLENGE, "--json"]);
+    assert_eq!(
+        ran.json()["verdict"]["excluded"],
+        json!([{"judge": "Safety Judge", "why": DEAD}])
+    );
+    cast.env.run(["replay", &cast.newest_id()]).assert_code(0);
+    insta::assert_snapshot!(told(&ran), @r#"
     exit 0
     Gas Optimizer won with an average score of 82.0/100.
-    doubt: {"doubt":"unclear"}
+    doubt: {"doubt":"shared_family","judges":2,"families":1}
     doubt: {"doubt":"little_agreement","alpha":0.087269}
+    doubt: {"doubt":"excluded","judges":1}
     note: Safety Judge does not count: connection refused
     "#);
 }
@@ -72,7 +79,7 @@ fn when_all_judges_are_dead_the_trial_fails_and_resumes_without_asking_contestan
     insta::assert_snapshot!(told(&cast.trial(&["resume", "--json"])), @r#"
     exit 0
     Safety First won with an average score of 78.0/100.
-    doubt: {"doubt":"unclear"}
+    doubt: {"doubt":"shared_family","judges":3,"families":1}
     doubt: {"doubt":"little_agreement","alpha":-0.206874}
     "#);
     assert_eq!(runs(&cast), before + 3, "only the judges are asked again");
@@ -90,11 +97,12 @@ fn one_dead_contestant_does_not_stop_the_others() {
     let judges = ["Pragmatist Judge", "Safety Judge", "Innovation Judge"]
         .map(|name| scoring(name, &[("Queue", 70), ("Batch", 60)]));
     cast.agent("jim", "openai", "judge", &judges.concat());
-    insta::assert_snapshot!(told(&cast.trial(&[CHALLENGE, "--json"])), @"
+    insta::assert_snapshot!(told(&cast.trial(&[CHALLENGE, "--json"])), @r#"
     exit 0
     Safety First won with an average score of 70.0/100.
+    doubt: {"doubt":"shared_family","judges":3,"families":1}
     note: Protocol Purist is left out: connection refused
-    ");
+    "#);
 }
 
 #[test]
@@ -186,8 +194,9 @@ fn a_judge_who_scores_a_stranger_is_asked_again_and_told_why() {
     insta::assert_snapshot!(told(&cast.trial(&[CHALLENGE, "--json"])), @r#"
     exit 0
     Gas Optimizer won with an average score of 82.0/100.
-    doubt: {"doubt":"unclear"}
+    doubt: {"doubt":"shared_family","judges":2,"families":1}
     doubt: {"doubt":"little_agreement","alpha":0.087269}
+    doubt: {"doubt":"excluded","judges":1}
     note: Safety Judge does not count: its answer cannot be used: evaluations[0].id: "R9" is none of the answers R1, R2, R3
     "#);
 }
@@ -245,7 +254,7 @@ fn a_contestant_who_orders_a_hundred_points_is_seen_through_its_obedient_judge()
     insta::assert_snapshot!(told(&cast.trial(&[CHALLENGE, "--json"])), @r#"
     exit 0
     Safety First won with an average score of 54.7/100.
-    doubt: {"doubt":"unclear"}
+    doubt: {"doubt":"shared_family","judges":3,"families":1}
     doubt: {"doubt":"little_agreement","alpha":-0.317166}
     doubt: {"doubt":"lone_judge","judge":"Innovation Judge","contestant":"protocol-purist","points":98.333333,"decisive":false}
     "#);
@@ -371,4 +380,67 @@ fn an_arbiter_without_an_answer_gives_way_to_archetypes_and_the_default_panel() 
         (&json!("rules"), &json!("rules"))
     );
     assert_eq!(report["verdict"]["winner"], "pragmatist");
+}
+
+#[test]
+fn what_was_paid_in_vain_is_told_with_the_failure() {
+    let mut cast = liquidations(TestEnv::new());
+    let useless = |cost: f64| json!({"text": "I would rather not.", "cost_usd": cost});
+    cast.agent("art", "google", "arbiter", &[useless(0.5)]);
+    let answers = [
+        json!({"when": "Pragmatist", "text": "Queue them.", "cost_usd": 0.01}),
+        json!({"when": "Guardian", "text": "Batch them.", "cost_usd": 0.01}),
+        json!({"when": "Optimizer", "text": " ", "cost_usd": 0.03}),
+    ];
+    cast.agent("ann", "anthropic", "contestant", &answers);
+    let judges = [
+        scoring("Correctness", &[("Queue", 80), ("Batch", 70)]),
+        scoring("Risk", &[("Queue", 80), ("Batch", 70)]),
+        vec![useless(0.2)],
+    ];
+    cast.agent("jim", "openai", "judge", &judges.concat());
+    cast.trial(&[CHALLENGE]).assert_code(0);
+    let case = cast.newest();
+    let events = case["events"].as_array().unwrap();
+    let costs = |kind: &str| -> Vec<&Value> {
+        let told = events.iter().filter(|event| event["type"] == kind);
+        told.map(|event| &event["cost"]).collect()
+    };
+    for (kind, cost) in [
+        ("contestants_designed", 1_000_000),
+        ("panel_designed", 1_000_000),
+        ("contestant_failed", 30_000),
+        ("judge_failed", 400_000),
+    ] {
+        assert_eq!(costs(kind), [&json!({"known": cost})], "{kind}");
+    }
+}
+
+#[test]
+fn a_panel_of_one_agent_is_one_voice_and_judges_of_two_families_take_turns() {
+    let mut cast = liquidations(TestEnv::new());
+    let same = ["Pragmatist Judge", "Safety Judge", "Innovation Judge"]
+        .map(|name| scoring(name, &[("Queue", 80), ("Batch", 60), ("Invariants", 50)]));
+    cast.agent("jim", "openai", "judge", &same.concat());
+    let report = cast.trial(&[CHALLENGE, "--json"]).assert_code(0).json();
+    let verdict = &report["verdict"];
+    assert_eq!(
+        (&verdict["confidence"], &verdict["margin"]["clear"]),
+        (&json!(75), &json!(false))
+    );
+    let doubt = json!([{"doubt": "shared_family", "judges": 3, "families": 1}]);
+    assert_eq!(verdict["doubts"], doubt);
+
+    // A second agent of the same family sits behind one of another.
+    cast.agent("joe", "openai", "judge", &same.concat());
+    cast.agent("kim", "mistral", "judge", &same.concat());
+    let report = cast.trial(&[CHALLENGE, "--json"]).assert_code(0).json();
+    let seated = report["panel"]["judges"].as_array().unwrap();
+    let agents: Vec<&str> = seated
+        .iter()
+        .map(|one| one["agent"].as_str().unwrap())
+        .collect();
+    assert_eq!(agents, ["jim", "kim", "joe"]);
+    let doubt = json!([{"doubt": "shared_family", "judges": 3, "families": 2}]);
+    assert_eq!(report["verdict"]["doubts"], doubt);
 }

@@ -37,6 +37,7 @@ fn winner(cast: &Cast) -> (Value, Value) {
 #[test]
 fn decrees_make_a_record_that_weighs_the_judges_of_later_trials() {
     let mut cast = two_judges();
+    cast.set("trial: {weights: equal}\n");
     for _ in 0..2 {
         assert_eq!(winner(&cast), (json!("bob"), json!(false)));
         let id = cast.newest_id();
@@ -69,8 +70,8 @@ fn decrees_make_a_record_that_weighs_the_judges_of_later_trials() {
         assert_eq!(found["winner"], expected, "{found:#}");
     }
 
-    // The policy may say that trials use what this ledger knows.
-    cast.set("trial: {weights: record}\n");
+    // Trials use what this ledger knows unless the policy says otherwise.
+    cast.unset();
     cast.agent(
         "jim",
         "openai",

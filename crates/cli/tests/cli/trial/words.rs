@@ -13,13 +13,20 @@ fn what_cannot_be_done_is_said_with_the_way_out() {
     for args in [
         &[CHALLENGE][..],
         &[CHALLENGE, "--contestant", "ann"],
-        &[CHALLENGE, "--contestant", "eve"],
-        &[CHALLENGE, "--contestant", "ann=wizard", "--judge", "ann"],
+        &[CHALLENGE, "--contestant", "ann,ann"],
+        &[CHALLENGE, "--contestant", "ann,eve"],
+        &[
+            CHALLENGE,
+            "--contestant",
+            "ann,ann=wizard",
+            "--judge",
+            "ann",
+        ],
         &[CHALLENGE, "--contestants", "9", "--judge", "ann"],
         &[
             CHALLENGE,
             "--contestant",
-            "ann",
+            "ann,ann",
             "--judge",
             "ann",
             "--judges",
@@ -41,14 +48,16 @@ fn what_cannot_be_done_is_said_with_the_way_out() {
     How should we handle mid-epoch liquidations? (2)
       Error: There is nobody to answer: no agent has the role contestant; name agents with `--contestant`, or add one with `tribunal connect AGENT --role contestant`
     How should we handle mid-epoch liquidations? --contestant ann (2)
+      Error: A trial needs at least two contestants; name another with `--contestant`, also the same agent as an archetype, such as `--contestant NAME=pragmatist,NAME=guardian`
+    How should we handle mid-epoch liquidations? --contestant ann,ann (2)
       Error: There is nobody to judge: no agent has the role judge; name one with `--judge`, or add one with `tribunal connect AGENT --role judge`
-    How should we handle mid-epoch liquidations? --contestant eve (4)
+    How should we handle mid-epoch liquidations? --contestant ann,eve (4)
       Error: No agent is called `eve`
-    How should we handle mid-epoch liquidations? --contestant ann=wizard --judge ann (2)
+    How should we handle mid-epoch liquidations? --contestant ann,ann=wizard --judge ann (2)
       Error: There is no archetype `wizard`; there are pragmatist, guardian, optimizer, purist, explorer, advocate
     How should we handle mid-epoch liquidations? --contestants 9 --judge ann (2)
       Error: Between 2 and 6 contestants can be designed, not 9
-    How should we handle mid-epoch liquidations? --contestant ann --judge ann --judges 6 (2)
+    How should we handle mid-epoch liquidations? --contestant ann,ann --judge ann --judges 6 (2)
       Error: There are between 1 and 5 judges, not 6
       --contestant ann --judge ann (2)
       Error: The challenge is empty
@@ -83,6 +92,47 @@ fn a_decree_needs_a_verdict_and_a_trial() {
         ran.stderr.contains("is no trial but a `ask`"),
         "{}",
         ran.stderr
+    );
+}
+
+#[test]
+fn the_way_to_adopt_a_text_is_a_command_that_works() {
+    let cast = liquidations(TestEnv::new());
+    cast.trial(&[CHALLENGE]).assert_code(0);
+    let ran = cast
+        .trial(&["decree", &cast.newest_id(), "merge"])
+        .assert_code(2);
+    let said = ran.stderr;
+    assert!(
+        said.contains("Error: `Safety First` handed in no code"),
+        "{said}"
+    );
+    let (_, rest) = said.split_once("`tribunal ").unwrap();
+    let (command, _) = rest.split_once('`').unwrap();
+    cast.env.run(command.split_whitespace()).assert_code(0);
+    let id = cast.newest_id();
+    let report = cast.env.run(["trial", "show", &id, "--json"]).json();
+    assert_eq!(report["decree"]["contestant"], "safety-first");
+}
+
+#[test]
+fn what_judges_saw_only_in_part_is_a_doubt() {
+    let mut cast = liquidations(TestEnv::new());
+    cast.set("trial: {answer_chars: 1000}\n");
+    let answers = [
+        json!({"when": "Safety First", "text": format!("Queue them. {}", "word ".repeat(300))}),
+        json!({"when": "Gas Optimizer", "text": "Batch them."}),
+        json!({"when": "Protocol Purist", "text": "Invariants first."}),
+    ];
+    cast.agent("ann", "anthropic", "contestant", &answers);
+    let report = cast.trial(&[CHALLENGE, "--json"]).assert_code(0).json();
+    let doubts = report["verdict"]["doubts"].as_array().unwrap();
+    let expected = json!({"doubt": "shortened", "contestants": ["safety-first"]});
+    assert!(doubts.contains(&expected), "{doubts:?}");
+    let shown = cast.trial(&["show", &cast.newest_id()]).stdout;
+    assert!(
+        shown.contains("judges saw only a part of what Safety First handed in"),
+        "{shown}"
     );
 }
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::ids::AgentName;
 use crate::money::Cost;
 use crate::trial::{DesignedBy, Judge, Mode};
-use crate::verdict::{Ballot, Method, Points, decide};
+use crate::verdict::{Ballot, Method, Points, Sitting, decide};
 
 fn agent() -> AgentName {
     AgentName::new("ann").expect("a name")
@@ -68,6 +68,7 @@ fn event(trial: &Trial, text: &str) -> TrialEvent {
             contestant: first,
             why: "no answer".to_owned(),
             class: None,
+            cost: Cost::Unknown,
         },
         "judges" => TrialEvent::PanelDesigned {
             panel: Panel {
@@ -88,18 +89,24 @@ fn event(trial: &Trial, text: &str) -> TrialEvent {
             judge: first,
             why: "garbled".to_owned(),
             class: None,
+            cost: Cost::Unknown,
         },
         "verdict" => {
-            let ids = ["a".to_owned()].into();
             let scores = BTreeMap::from([("a".to_owned(), Points::whole(5))]);
             let ballot = Ballot {
                 judge: "x".to_owned(),
+                family: None,
                 scores,
                 swapped: None,
             };
+            let sitting = Sitting {
+                contestants: ["a".to_owned()].into(),
+                ballots: vec![ballot],
+                ..Sitting::default()
+            };
             TrialEvent::VerdictReached {
                 summary: "a won".to_owned(),
-                verdict: decide(&ids, &[ballot], Method::Mean, None).expect("a verdict"),
+                verdict: decide(&sitting, Method::Mean, None).expect("a verdict"),
             }
         }
         "fail" => TrialEvent::TrialFailed {
