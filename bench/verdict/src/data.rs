@@ -23,6 +23,8 @@ impl Given {
     pub fn ballot(&self, judge: &str) -> Ballot {
         Ballot {
             judge: judge.to_owned(),
+            // Judges are called `model/strategy`; those of one model are one voice.
+            family: judge.split_once('/').map(|(model, _)| model.to_owned()),
             scores: self.scores.clone(),
             swapped: None,
         }

@@ -6,12 +6,13 @@
 
 mod data;
 mod panels;
+mod short;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use tribunal_core::consensus::{Preferences, Record};
-use tribunal_core::verdict::{Ballot, Method, Points, decide};
+use tribunal_core::verdict::{Ballot, Method, Points, Sitting, decide};
 
 use data::Item;
 use panels::{PANELS, Panel};
@@ -54,6 +55,8 @@ fn main() -> ExitCode {
     for method in Method::ALL {
         row(&items, method, Known::OtherSubsets, &records);
     }
+    println!();
+    short::print(&items);
     println!();
     figures(&items, &records);
     ExitCode::SUCCESS
@@ -114,8 +117,12 @@ fn score(
             Known::Nothing => None,
             Known::OtherSubsets => records.get(item.subset.as_str()),
         };
-        let ids = ["1", "2"].map(str::to_owned).into();
-        let Ok(verdict) = decide(&ids, &ballots, method, record) else {
+        let sitting = Sitting {
+            contestants: ["1", "2"].map(str::to_owned).into(),
+            ballots,
+            ..Sitting::default()
+        };
+        let Ok(verdict) = decide(&sitting, method, record) else {
             continue;
         };
         let outcome = match &verdict.winner {
@@ -143,16 +150,21 @@ fn records(items: &[Item]) -> BTreeMap<&str, Record> {
     for (left_out, record) in &mut records {
         for item in items.iter().filter(|item| item.subset != **left_out) {
             for (judge, given) in &item.judges {
-                let counts: &mut Preferences = record.judges.entry(judge.clone()).or_default();
-                match preferred(&given.ballot(judge)) {
-                    None => counts.even += 1,
-                    Some(one) if one == item.truth => counts.upheld += 1,
-                    Some(_) => counts.dismissed += 1,
-                }
+                add_to(record, &given.ballot(judge), &item.truth);
             }
         }
     }
     records
+}
+
+/// Counts whether a judge preferred the better one.
+fn add_to(record: &mut Record, ballot: &Ballot, truth: &str) {
+    let counts: &mut Preferences = record.judges.entry(ballot.judge.clone()).or_default();
+    match preferred(ballot) {
+        None => counts.even += 1,
+        Some(one) if one == truth => counts.upheld += 1,
+        Some(_) => counts.dismissed += 1,
+    }
 }
 
 fn preferred(ballot: &Ballot) -> Option<&str> {

@@ -8,7 +8,7 @@ use crate::data::Item;
 pub struct Panel {
     pub name: &'static str,
     /// Everybody who was heard sits, however many.
-    everybody: bool,
+    pub everybody: bool,
     judges: &'static [&'static str],
 }
 

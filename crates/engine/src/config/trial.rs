@@ -21,9 +21,10 @@ pub struct TrialSettings {
     pub method: Method,
     /// What judges' words weigh: the same, or by how often they were right before.
     pub weights: Weighing,
-    /// Whether every judge is asked again with the answers in reverse order.
+    /// Whether every judge is asked again with the answers in reverse order, at twice the cost.
     pub swap: bool,
-    /// Characters of one answer that judges see; a longer one is shortened, and the report says so.
+    /// Characters of one answer, or of one diff, that judges see, and a third of it of what is said
+    /// about changes; what is longer is shortened, and the verdict says so.
     #[schemars(range(min = 1000))]
     pub answer_chars: u32,
     /// Longest time of one contestant, when not as for every agent.
@@ -36,7 +37,7 @@ impl Default for TrialSettings {
             contestants: 3,
             judges: 3,
             method: Method::Mean,
-            weights: Weighing::Equal,
+            weights: Weighing::Record,
             swap: false,
             answer_chars: 60_000,
             contestant_wall: None,
@@ -50,7 +51,8 @@ impl Default for TrialSettings {
 pub enum Weighing {
     /// All the same.
     Equal,
-    /// By the record that this ledger has of them, as `stats --record` prints it.
+    /// By the record that this ledger has of them, as `stats --record` prints it; where it does not
+    /// tell them apart, all the same.
     Record,
 }
 
