@@ -20,6 +20,8 @@ agents:
   - {name: eve, provider: scripted, script: .tribunal/cast/eve.json, role: reviewer, family: elm}
   - {name: cody, provider: scripted, script: .tribunal/cast/cody.json, role: coder, family: cedar}
   - {name: jude, provider: scripted, script: .tribunal/cast/jude.json, role: judge, family: juniper}
+  - {name: june, provider: scripted, script: .tribunal/cast/jude.json, role: judge, family: larch}
+  - {name: jack, provider: scripted, script: .tribunal/cast/jude.json, role: judge, family: maple}
   - {name: art, provider: scripted, script: .tribunal/cast/art.json, role: arbiter, family: ash}
   - {name: con, provider: scripted, script: .tribunal/cast/con.json, role: contestant, family: cedar}
 
