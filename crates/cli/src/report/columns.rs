@@ -89,7 +89,7 @@ mod tests {
         let [id, section, title] = rows[0].each_ref().map(String::as_str);
         check(54, [id, section, title]);
         check(53, [id, section, "a title that is rather lo…"]);
-        check(40, [id, "a section of…", "a title that…"]);
+        check(40, [id, "a section of m…", "a title that i…"]);
         check(10, [id, "a secti…", "a title…"]);
     }
 }
