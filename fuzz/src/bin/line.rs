@@ -7,7 +7,8 @@ use tribunal_core::consensus::{Policy, settle_line};
 fuzz_target!(|text: &str| {
     let members = |policy: &Policy| {
         let (line, _) = settle_line(text, policy, None).ok()?;
-        let mut ids: Vec<String> = line.findings.into_iter().flat_map(|one| one.ids).collect();
+        let ids = line.findings.into_iter().flat_map(|one| one.ids);
+        let mut ids: Vec<String> = ids.map(|id| id.to_string()).collect();
         ids.sort_unstable();
         Some(ids)
     };
