@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
 use tribunal_core::consensus::{BatchFinding, Verdict};
 
 use crate::data::Review;
@@ -49,7 +50,7 @@ pub fn measure(settled: &[(&Review, Vec<BatchFinding>)]) -> Measures {
     let mut ranked = Vec::new();
     for (index, (_, findings)) in settled.iter().enumerate() {
         for finding in findings {
-            let tools: BTreeSet<_> = finding.ids.iter().map(|id| tool(id)).collect();
+            let tools: BTreeSet<_> = finding.ids.iter().map(|id| tool(text(id))).collect();
             ranked.push(Ranked {
                 confidence: finding.confidence,
                 accepted: finding.verdict == Verdict::Accepted,
@@ -119,10 +120,10 @@ fn walk(
 /// Returns the golden comments of more than half of the members, or of half with the lead.
 fn earned(finding: &BatchFinding, review: &Review) -> Vec<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for golden in finding.ids.iter().flat_map(|id| &review.truth[id]) {
+    for golden in finding.ids.iter().flat_map(|id| &review.truth[text(id)]) {
         *counts.entry(golden).or_default() += 1;
     }
-    let lead = &review.truth[&finding.ids[0]];
+    let lead = &review.truth[text(&finding.ids[0])];
     let size = finding.ids.len();
     let mut found: Vec<(usize, &str)> = counts
         .into_iter()
@@ -144,7 +145,7 @@ fn pair_f1(settled: &[(&Review, Vec<BatchFinding>)]) -> f64 {
     for (review, findings) in settled {
         let mut members: Vec<(usize, &Vec<String>)> = Vec::new();
         for (group, finding) in findings.iter().enumerate() {
-            for truth in finding.ids.iter().map(|id| &review.truth[id]) {
+            for truth in finding.ids.iter().map(|id| &review.truth[text(id)]) {
                 if !truth.is_empty() {
                     members.push((group, truth));
                 }
@@ -171,6 +172,11 @@ fn harmonic(a: f64, b: f64) -> f64 {
     } else {
         2.0 * a * b / (a + b)
     }
+}
+
+/// Returns an id of the data, which are all texts.
+fn text(id: &Value) -> &str {
+    id.as_str().expect("ids of the data are texts")
 }
 
 /// Returns the tool in a finding id: `review:tool:number`.
