@@ -220,7 +220,8 @@ impl Worktree {
 /// Returns what was written as `update-index --index-info` reads it, and whether that is all.
 fn listed(written: &Written) -> (Vec<u8>, bool) {
     let mut list = Vec::new();
-    let mut is_whole = written.withheld.is_empty();
+    // Of nothing, git makes no index.
+    let mut is_whole = written.withheld.is_empty() && !written.entries.is_empty();
     for entry in &written.entries {
         if entry.new.kind() == Kind::Submodule {
             is_whole = false;

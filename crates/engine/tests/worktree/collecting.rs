@@ -40,6 +40,19 @@ fn nothing_written_is_no_commit() {
 }
 
 #[test]
+fn a_commit_without_files_is_a_start_too() {
+    let world = World::with(&[("a.rs", "1\n")]);
+    world.git(["rm", "-q", "a.rs"]);
+    world.git(["commit", "-q", "-m", "nothing is left"]);
+    let (repo, head) = (world.open(), world.git(["rev-parse", "HEAD"]));
+    let worktree = Worktree::create(&repo, &place(&world), &head, AgentFiles::LeftOut).unwrap();
+    let desk = Desk { repo, worktree };
+    assert_eq!(desk.lines(), [""; 0]);
+    desk.write("b.rs", "2\n");
+    assert_eq!(desk.lines(), ["Added b.rs"]);
+}
+
+#[test]
 fn uncommitted_work_is_a_commit_between_the_last_one_and_the_coders() {
     let world = World::with(&[("a.rs", "1\n")]);
     let head = world.git(["rev-parse", "HEAD"]);
