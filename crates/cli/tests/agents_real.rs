@@ -65,14 +65,14 @@ impl Subject {
     ///
     /// Measured. We keep the programs from trying again themselves as far as they let us: Claude Code
     /// asks once more when a stream is cut or the answer is empty or none, opencode again and again when it is none,
-    /// until we end it.
+    /// until we end it. A cut stream shows in opencode only by its second request, which may be out before we end it.
     fn ends(self, scenario: &str) -> Ends {
         let (class, requests) = match (scenario, self) {
             ("s401", _) => ("auth", 1),
             ("s429_long", _) => ("rate_limited", 1),
             ("s529", _) => ("overloaded", 1),
             ("hang" | "hang_mid", _) => ("hung", 1),
-            ("cut", Claude) => ("network", 2),
+            ("cut", Claude | Opencode) => ("network", 2),
             ("cut", _) => ("network", 1),
             ("notext", Claude) => ("empty", 2),
             ("notext", _) => ("empty", 1),
