@@ -11,7 +11,7 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Stdio;
 
-use common::{Ran, TestEnv};
+use common::{Ran, TestEnv, resolve_args};
 use serde_json::{Value, json};
 
 /// A project with one task in review, and perhaps a dispute about it.
@@ -175,27 +175,13 @@ fn a_dispute_is_opened_once_wherever_the_process_is_killed() {
 
 #[test]
 fn a_ruling_takes_hold_once_wherever_the_process_is_killed() {
-    let resolve = |id: &str| {
-        let args = [
-            "dispute",
-            "resolve",
-            id,
-            "--decision",
-            "coder",
-            "--notes",
-            "fine",
-        ];
-        args.map(str::to_owned)
-    };
     let (mut reference, id) = Scene::disputed();
-    let args = resolve(&id);
-    let points = points(&mut reference, &args.each_ref().map(String::as_str));
+    let points = points(&mut reference, &resolve_args(&id, "coder", "fine"));
     assert!(points.len() >= 12, "{points:?}");
     let expected = reference.page();
     for point in points {
         let (mut scene, id) = Scene::disputed();
-        let args = resolve(&id);
-        let args = args.each_ref().map(String::as_str);
+        let args = resolve_args(&id, "coder", "fine");
         die_at(&mut scene, &point, &args);
         // The next command does what is left; what was not stored is asked for again.
         if scene.only_dispute()["status"] == "open" {
@@ -239,15 +225,7 @@ fn of_several_processes_that_rule_at_once_one_wins_and_the_others_are_told() {
     for round in 0..12 {
         let (scene, id) = Scene::disputed();
         let start = |decision: &str| {
-            let args = [
-                "dispute",
-                "resolve",
-                &id,
-                "--decision",
-                decision,
-                "--notes",
-                decision,
-            ];
+            let args = resolve_args(&id, decision, decision);
             let mut command = scene.env.command(args);
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
             (decision.to_owned(), command.spawn().unwrap())

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
 
-use crate::common::TestEnv;
+use crate::common::{TestEnv, resolve_args};
 use crate::dispute::{Court, open_dispute};
 
 fn complaints(env: &TestEnv) -> String {
@@ -48,9 +48,8 @@ fn a_page_of_disputes_that_is_not_what_the_ledger_says_is_found() {
         format!("I12: dispute.md is missing or cannot be read; {remedy}")
     );
 
-    let decision = ["--decision", "coder", "--notes", "tested"];
-    let ruled = ["dispute", "resolve", &dispute].into_iter().chain(decision);
-    court.env.run(ruled).assert_code(0);
+    let ruling = resolve_args(&dispute, "coder", "tested");
+    court.env.run(ruling).assert_code(0);
     assert_eq!(complaints(&court.env), "");
 }
 

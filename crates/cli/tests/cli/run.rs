@@ -15,7 +15,7 @@ use std::process::Command;
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::common::TestEnv;
+use crate::common::{TestEnv, resolve_args};
 
 /// A coder that does what the title of its task says.
 const CODER: &str = r##"#!/bin/sh
@@ -176,15 +176,7 @@ fn the_loop_drives_a_list_to_its_end() {
     // A ruling for the coder puts the contested work with the rest, and pushes it.
     let disputes = env.run(["dispute", "list", "--json"]).json();
     let dispute = disputes["disputes"][0]["id"].as_str().unwrap();
-    let resolve = [
-        "dispute",
-        "resolve",
-        dispute,
-        "--decision",
-        "coder",
-        "--notes",
-        "good enough",
-    ];
+    let resolve = resolve_args(dispute, "coder", "good enough");
     env.run(resolve).assert_code(0);
     assert!(markers(&env).contains("[x] never passes"));
     let log = git(&project, &["log", "--format=%s", "tribunal/work"]);

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::common::TestEnv;
+use crate::common::{TestEnv, resolve_args};
 
 /// Adds a task and returns its id.
 fn add(env: &TestEnv, args: &[&str]) -> String {
@@ -375,15 +375,7 @@ fn a_task_that_is_disputed_in_a_list_has_a_dispute() {
     let dispute = disputes["disputes"][0]["id"].as_str().unwrap();
     let again = env.run(["task", "import", "TASKS.md"]).assert_code(0);
     assert_snapshot!(again.stdout, @"0 added, 0 changed, 0 moved, 2 as they were");
-    let resolve = [
-        "dispute",
-        "resolve",
-        dispute,
-        "--decision",
-        "coder",
-        "--notes",
-        "fine",
-    ];
+    let resolve = resolve_args(dispute, "coder", "fine");
     env.run(resolve).assert_code(0);
     env.run(["task", "export", "TASKS.md"]).assert_code(0);
     let text = std::fs::read_to_string(env.project().join("TASKS.md")).unwrap();

@@ -322,6 +322,19 @@ pub fn assert_nothing_repeated(events: &[serde_json::Value], what: &str) -> usiz
     finished.len()
 }
 
+/// Returns the command line of a person's ruling.
+pub fn resolve_args<'a>(dispute: &'a str, decision: &'a str, notes: &'a str) -> [&'a str; 7] {
+    [
+        "dispute",
+        "resolve",
+        dispute,
+        "--decision",
+        decision,
+        "--notes",
+        notes,
+    ]
+}
+
 /// Returns the path of a program of the fakes, which `cargo test --workspace` builds.
 pub fn fake(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_BIN_EXE_tribunal")).with_file_name(name);

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use super::Court;
-use crate::common::Ran;
+use crate::common::{Ran, resolve_args};
 use crate::review::NONCE;
 
 /// Words that only the second question to a judge has.
@@ -143,15 +143,7 @@ fn a_replay_reads_silence_and_rulings_of_people_as_they_were() {
         let court = Court::with_judges(&[("jim", "mistral", replies)], "");
         let id = court.both_sides("They do expire.");
         court.judge(&id);
-        let rule = [
-            "dispute",
-            "resolve",
-            &id,
-            "--decision",
-            "coder",
-            "--notes",
-            "They do.",
-        ];
+        let rule = resolve_args(&id, "coder", "They do.");
         court.env.run(rule).assert_code(0);
         court
             .env
@@ -360,15 +352,7 @@ fn an_escalated_dispute_is_ruled_by_a_human_and_the_judges_word_stays_on_record(
             .page()
             .contains("AWAITING HUMAN DECISION\nWhy: the judge escalates")
     );
-    let args = [
-        "dispute",
-        "resolve",
-        &id,
-        "--decision",
-        "coder",
-        "--notes",
-        "fine",
-    ];
+    let args = resolve_args(&id, "coder", "fine");
     court.env.run(args).assert_code(0);
     let shown = court.env.run(["dispute", "show", &id, "--json"]).json();
     assert_eq!(shown["dispute"]["hearings"][0]["answer"], "escalate");

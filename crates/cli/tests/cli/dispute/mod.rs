@@ -9,7 +9,7 @@ use insta::assert_snapshot;
 use serde_json::Value;
 
 use crate::common::terminal::Terminal;
-use crate::common::{Ran, TestEnv};
+use crate::common::{Ran, TestEnv, resolve_args};
 
 /// A project with one task in review.
 pub(super) struct Court {
@@ -129,15 +129,7 @@ fn a_dispute_goes_through_its_life() {
     ");
 
     let notes = "Use JWT but store it in a cookie";
-    let resolved = env.run([
-        "dispute",
-        "resolve",
-        &id,
-        "--decision",
-        "custom",
-        "--notes",
-        notes,
-    ]);
+    let resolved = env.run(resolve_args(&id, "custom", notes));
     assert_snapshot!(env.tidy(&outcome(&resolved)), @"
     Resolved dispute [DISPUTE]: custom
     Task: [!] → [-], the coder follows your notes
@@ -201,15 +193,7 @@ fn each_decision_moves_the_task_as_it_should() {
         let court = Court::new();
         let id = court.open();
         assert_eq!(court.marker(), "[!]");
-        let args = [
-            "dispute",
-            "resolve",
-            &id,
-            "--decision",
-            decision,
-            "--notes",
-            "because",
-        ];
+        let args = resolve_args(&id, decision, "because");
         court.env.run(args).assert_code(0);
         assert_eq!(court.marker(), marker, "{decision}");
         court.env.assert_healthy();

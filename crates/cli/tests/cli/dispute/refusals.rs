@@ -4,22 +4,14 @@ use insta::assert_snapshot;
 use serde_json::Value;
 
 use super::{Court, add_task, outcome};
-use crate::common::TestEnv;
+use crate::common::{TestEnv, resolve_args};
 
 #[test]
 fn a_ruling_is_refused_twice_and_replaced_only_by_a_person_who_says_so() {
     let court = Court::new();
     let id = court.open();
     let resolve = |decision: &str, more: &[&str]| {
-        let args = [
-            "dispute",
-            "resolve",
-            &id,
-            "--decision",
-            decision,
-            "--notes",
-            "because",
-        ];
+        let args = resolve_args(&id, decision, "because");
         court.env.run(args.iter().chain(more))
     };
     resolve("coder", &[]).assert_code(0);
@@ -132,24 +124,8 @@ fn what_is_not_possible_is_refused_with_the_reason() {
             "--as",
             "reviewer",
         ],
-        &[
-            "dispute",
-            "resolve",
-            &id,
-            "--decision",
-            "coder",
-            "--notes",
-            " ",
-        ],
-        &[
-            "dispute",
-            "resolve",
-            "d-0000000000",
-            "--decision",
-            "coder",
-            "--notes",
-            "x",
-        ],
+        &resolve_args(&id, "coder", " "),
+        &resolve_args("d-0000000000", "coder", "x"),
         &[
             "dispute",
             "resolve",

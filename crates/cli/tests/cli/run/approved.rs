@@ -2,10 +2,10 @@
 
 use super::limits::{EASY, project_of};
 use super::{add, git, markers, project};
-use crate::common::TestEnv;
+use crate::common::{TestEnv, resolve_args};
 
 /// A coder whose work no reviewer can read, so that its review settles nothing.
-const UNREADABLE: &str = "printf 'a\\000b\\001' > \"$title.bin\"";
+pub(super) const UNREADABLE: &str = "printf 'a\\000b\\001' > \"$title.bin\"";
 
 fn subjects(env: &TestEnv) -> String {
     git(&env.project(), &["log", "--format=%s", "tribunal/work"])
@@ -39,14 +39,20 @@ fn work_that_a_person_approves_goes_where_approved_work_goes() {
     env.assert_healthy();
 }
 
-#[test]
-fn an_approval_in_a_list_delivers_the_work_as_well() {
+/// Returns a project whose list approves work that waits for somebody to look at it.
+pub(super) fn approving_list() -> TestEnv {
     let env = project_of(UNREADABLE, "");
     env.write("TASKS.md", "- [ ] one\n");
     env.run(["task", "import", "TASKS.md"]).assert_code(0);
     env.run(["run"]).assert_code(5);
     env.run(["task", "export", "TASKS.md"]).assert_code(0);
     env.write("TASKS.md", "- [x] one\n");
+    env
+}
+
+#[test]
+fn an_approval_in_a_list_delivers_the_work_as_well() {
+    let env = approving_list();
     env.run(["task", "import", "TASKS.md"]).assert_code(0);
     assert_eq!(markers(&env), "[x] one");
     assert_eq!(pushed(&env), "one\nbegin");
@@ -179,9 +185,8 @@ fn disputed_work_leaves_a_branch_alone_that_is_checked_out() {
     let kept = git(&linked, &["rev-parse", "HEAD"]);
     let disputes = env.run(["dispute", "list", "--json"]).json();
     let dispute = disputes["disputes"][0]["id"].as_str().unwrap();
-    let ruling = ["--decision", "reviewer", "--notes", "use a parser"];
-    let resolve = ["dispute", "resolve", dispute];
-    env.run(resolve.iter().chain(&ruling)).assert_code(0);
+    env.run(resolve_args(dispute, "reviewer", "use a parser"))
+        .assert_code(0);
     let ran = env.run(["run"]).assert_code(0);
     assert_eq!(markers(&env), "[!] never passes");
     let warned = "is checked out in";

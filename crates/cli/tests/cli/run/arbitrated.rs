@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{add, connect_only, git, markers, project};
-use crate::common::TestEnv;
+use crate::common::{TestEnv, resolve_args};
 
 const NONCE: &str = "{{line:Nonce: }}";
 const WORK: &str = "# One task";
@@ -73,9 +73,8 @@ fn open_disputes(env: &TestEnv) -> Vec<Value> {
 }
 
 fn resolve(env: &TestEnv, dispute: &str, decision: &str) -> String {
-    let decision = ["--decision", decision, "--notes", "as I say"];
-    let line = ["dispute", "resolve", dispute];
-    env.run(line.iter().chain(&decision)).assert_code(0).stdout
+    let ruling = resolve_args(dispute, decision, "as I say");
+    env.run(ruling).assert_code(0).stdout
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::{add, git, markers, project};
-use crate::common::TestEnv;
+use crate::common::{TestEnv, resolve_args};
 
 #[test]
 fn tasks_that_run_side_by_side_end_in_one_line_of_commits() {
@@ -23,24 +23,14 @@ fn tasks_that_run_side_by_side_end_in_one_line_of_commits() {
     env.assert_healthy();
 }
 
-/// Returns a project whose only task ends in a dispute, and the line that rules for the coder.
-fn disputed() -> (TestEnv, [String; 7]) {
+/// Returns a project whose only task ends in a dispute, and the dispute's id.
+pub(super) fn disputed() -> (TestEnv, String) {
     let env = project("run: {max_iterations: 2, max_rejections: 1, coordinate_at: []}\n");
     add(&env, &["never passes"]);
     env.run(["run"]).assert_code(0);
     let disputes = env.run(["dispute", "list", "--json"]).json();
-    let id = disputes["disputes"][0]["id"].as_str().unwrap();
-    let line = [
-        "dispute",
-        "resolve",
-        id,
-        "--decision",
-        "coder",
-        "--notes",
-        "good enough",
-    ];
-    let line = line.map(str::to_owned);
-    (env, line)
+    let id = disputes["disputes"][0]["id"].as_str().unwrap().to_owned();
+    (env, id)
 }
 
 #[test]
@@ -50,8 +40,8 @@ fn a_ruling_killed_between_commit_and_push_gives_one_commit_and_one_push() {
         "run.integrate.after",
         "run.push.before",
     ] {
-        let (env, line) = disputed();
-        let line = line.each_ref().map(String::as_str);
+        let (env, dispute) = disputed();
+        let line = resolve_args(&dispute, "coder", "good enough");
         env.crash_at(&line, point, 1);
         // The next command about disputes does what is left.
         env.run(["dispute", "list"]).assert_code(0);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::plans::{NONCE, events, of_type, scripted};
 use super::{add, connect, markers, project};
-use crate::common::TestEnv;
+use crate::common::{TestEnv, resolve_args};
 
 fn guidance(env: &TestEnv, task: &str) -> Vec<Value> {
     of_type(&events(env, task), "guidance_given")
@@ -24,9 +24,9 @@ fn guidance_comes_after_2_5_and_9_rejections_and_anew_after_a_ruling() {
     assert_eq!(after(&guidance(&env, &task)), [2, 5, 9]);
     let disputes = env.run(["dispute", "list", "--json"]).json();
     let dispute = &disputes["disputes"][0];
-    let resolve = ["dispute", "resolve", dispute["id"].as_str().unwrap()];
-    let ruling = ["--decision", "reviewer", "--notes", "use a parser"];
-    env.run(resolve.iter().chain(&ruling)).assert_code(0);
+    let dispute = dispute["id"].as_str().unwrap();
+    env.run(resolve_args(dispute, "reviewer", "use a parser"))
+        .assert_code(0);
     // Fifteen more end in the next dispute, with guidance at the same places.
     env.run(["run"]).assert_code(0);
     assert_eq!(markers(&env), "[!] never passes");

@@ -4,6 +4,7 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use super::court::{Court, says};
+use crate::common::resolve_args;
 
 /// A review whose finding the coder contests, and the dispute about it.
 fn contested() -> (Court, String) {
@@ -25,15 +26,7 @@ fn contested() -> (Court, String) {
 
 fn resolve(court: &Court, id: &str, decision: &str) {
     let notes = "The caller escapes it,\nsee src/web.py:9";
-    let args = [
-        "dispute",
-        "resolve",
-        id,
-        "--decision",
-        decision,
-        "--notes",
-        notes,
-    ];
+    let args = resolve_args(id, decision, notes);
     court.env.run(args).assert_code(0);
 }
 

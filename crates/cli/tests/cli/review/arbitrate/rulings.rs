@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::super::signed;
 use super::court::{Court, MENDED, answer, says, told};
+use crate::common::resolve_args;
 
 /// Returns the objection of a coder with evidence.
 fn objection(reason: &str) -> String {
@@ -82,11 +83,8 @@ fn a_later_ruling_is_taken_up_when_the_review_goes_on() {
         let report = court.arbitrate(&["--json"]).json();
         let finding = &report["arbitration"]["findings"][0];
         let dispute = finding["disputes"][0]["id"].as_str().unwrap();
-        let resolve = ["dispute", "resolve", dispute, "--decision", decision];
-        let ran = court
-            .env
-            .run(resolve.iter().chain(&["--notes", "I looked at it."]));
-        ran.assert_code(0);
+        let ruling = resolve_args(dispute, decision, "I looked at it.");
+        court.env.run(ruling).assert_code(0);
         let case = report["case"].as_str().unwrap();
         let resumed = court.env.run(["resume", case, "--json"]);
         assert_eq!(told(&resumed), expected);
@@ -236,15 +234,7 @@ fn past_rulings_weigh_when_the_config_says_so() {
         let is_meant = |one: &&serde_json::Value| one["title"].as_str().unwrap().starts_with(title);
         let finding = disputed.iter().find(is_meant).unwrap();
         let id = finding["disputes"][0]["id"].as_str().unwrap();
-        let resolve = [
-            "dispute",
-            "resolve",
-            id,
-            "--decision",
-            decision,
-            "--notes",
-            "x",
-        ];
+        let resolve = resolve_args(id, decision, "x");
         court.env.run(resolve).assert_code(0);
     }
     let moved = |weights: &str| {
