@@ -114,8 +114,8 @@ impl Engine {
                 Ok(Resumed::Trial(Box::new(tried)))
             }
             CaseKind::Dispute => {
-                let case = self.take_over(&record.id).await?;
-                Ok(Resumed::Dispute(Box::new(self.resume_dispute(case).await?)))
+                let dispute = self.resume_dispute(&record.id).await?;
+                Ok(Resumed::Dispute(Box::new(dispute)))
             }
             CaseKind::Task | CaseKind::Section | CaseKind::Run => {
                 // The loop needs all settings and is gone on with by `resume_run`.

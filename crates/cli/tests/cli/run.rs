@@ -4,6 +4,7 @@ mod approved;
 mod arbiter;
 mod arbitrated;
 mod delivery;
+mod elsewhere;
 mod guided;
 mod limits;
 mod plans;

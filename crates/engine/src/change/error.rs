@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use thiserror::Error;
+use tribunal_core::ids::CaseId;
 
 /// Why a change could not be chosen, read or written out.
 #[derive(Debug, Error)]
@@ -143,6 +144,19 @@ pub enum ChangeError {
         /// Its name.
         branch: String,
     },
+    /// The work of the loop on a task is out of reach of the command that concerns it.
+    #[error("the work on task {task} {}", match project {
+        Some(project) => format!("does not lie in `{}`", project.display()),
+        None => "lies in its project, and this directory is in none".to_owned(),
+    })]
+    WorkElsewhere {
+        /// The task.
+        task: CaseId,
+        /// The commit with the work.
+        commit: String,
+        /// The project in which the command was given.
+        project: Option<PathBuf>,
+    },
     /// Files of the user are not as they were.
     #[error("{} not as reviewed: {}", if paths.len() == 1 { "a file is" } else { "files are" }, paths.join(", "))]
     FilesDiffer {
@@ -232,6 +246,10 @@ impl ChangeError {
             Self::BranchBusy { .. } => vec!["Nothing is lost; try again".to_owned()],
             Self::MergeRefused { .. } => vec![
                 "Commit or stash your changes, or merge the branch yourself with `git merge`"
+                    .to_owned(),
+            ],
+            Self::WorkElsewhere { .. } => vec![
+                "Nothing was changed; give the command in the project, or add `-C PROJECT`"
                     .to_owned(),
             ],
             Self::FilesDiffer { .. } => {

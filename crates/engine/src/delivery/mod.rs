@@ -43,11 +43,21 @@ pub(crate) fn task_branch(task: &tribunal_core::ids::CaseId) -> String {
     format!("tribunal/task/{task}")
 }
 
+/// Returns the key under which approved work is put on the branch that collects it.
+pub(crate) fn integrate_key(branch: &str, commit: &str) -> Result<EffectKey, CaseError> {
+    Ok(EffectKey::new(format!("integrate {commit} into {branch}"))?)
+}
+
+/// Returns the key under which work is kept on a branch of its own.
+pub(crate) fn keep_key(branch: &str, commit: &str) -> Result<EffectKey, CaseError> {
+    Ok(EffectKey::new(format!("keep {commit} as {branch}"))?)
+}
+
 impl Delivery<'_> {
     /// Puts approved work on the branch that collects it.
     pub(crate) async fn integrate(self, approved: &Approved) -> Result<Integrated, CaseError> {
         let (branch, commit) = (&approved.branch, &approved.commit);
-        let key = EffectKey::new(format!("integrate {commit} into {branch}"))?;
+        let key = integrate_key(branch, commit)?;
         let conflict = Mutex::new(None);
         let probe = || async {
             let (repo, approved) = (self.repo.clone(), approved.clone());
@@ -82,7 +92,7 @@ impl Delivery<'_> {
         branch: &str,
         commit: &str,
     ) -> Result<Option<String>, CaseError> {
-        let key = EffectKey::new(format!("keep {commit} as {branch}"))?;
+        let key = keep_key(branch, commit)?;
         let probe = || async {
             let (repo, branch) = (self.repo.clone(), branch.to_owned());
             let there = blocking(move || worktree::branch_commit(&repo, &branch)).await?;

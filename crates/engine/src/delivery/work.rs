@@ -10,10 +10,11 @@ use tribunal_core::time::Timestamp;
 use super::Delivery;
 use super::git::{Approved, Integrated};
 use crate::Engine;
-use crate::case::{Case, CaseError};
-use crate::change::Repository;
+use crate::case::{Case, CaseError, blocking};
+use crate::change::{ChangeError, Repository};
 use crate::run::Progress;
 use crate::task::all_events;
+use crate::worktree::kind_of;
 
 /// The work of the loop on a task.
 pub(crate) struct TaskWork {
@@ -41,14 +42,29 @@ pub(crate) enum Delivered {
 
 impl Engine {
     /// Returns the work of the loop on a task; nothing if it was done by hand or not begun.
+    ///
+    /// # Errors
+    ///
+    /// Among others `WorkElsewhere`: there is work, and it cannot be delivered from here.
     pub(crate) async fn work_of_task(&self, task: &CaseId) -> Result<Option<TaskWork>, CaseError> {
         let progress = Progress::of(&all_events(self.ledger.store().as_ref(), task).await?);
         let worked = progress.base.clone().zip(progress.commit.clone());
         let worked = worked.filter(|_| progress.has_work());
-        let (Some((base, commit)), Some(project)) = (worked, &self.disputes.project) else {
+        let Some((base, commit)) = worked else {
             return Ok(None);
         };
+        let elsewhere = || ChangeError::WorkElsewhere {
+            task: task.clone(),
+            commit: commit.clone(),
+            project: self.disputes.project.clone(),
+        };
+        let project = self.disputes.project.as_ref().ok_or_else(elsewhere)?;
         let repo = Repository::open(project, self.dir.clone_of_repository())?;
+        // Several projects may share a ledger, and each has its work in a repository of its own.
+        let (ours, wanted) = (repo.clone(), commit.clone());
+        if blocking(move || kind_of(&ours, &wanted)).await?.is_none() {
+            return Err(elsewhere().into());
+        }
         Ok(Some(TaskWork {
             task: task.clone(),
             base,

@@ -8,7 +8,7 @@ use tribunal_core::dispute::{Dispute, MILLIS_PER_DAY, Status, Subject};
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::ids::EffectKey;
 use tribunal_core::time::Timestamp;
-use tribunal_store::{DisputeFilter, EffectState, StoreError, crashpoint};
+use tribunal_store::{DisputeFilter, EffectState, crashpoint};
 
 use crate::Engine;
 use crate::case::{Case, CaseError};
@@ -85,11 +85,9 @@ impl Engine {
         let now = self.ledger.store().now().await?;
         let due = stale.iter().filter(|one| one.alerts.due(now) > 0);
         for dispute in due.take(AT_ONCE) {
-            match self.take_over(&dispute.id.case()).await {
-                Ok(case) => self.alert(case, url, now).await?,
-                // Whoever works on it tells, or somebody does later.
-                Err(CaseError::Store(StoreError::Busy { .. })) => {}
-                Err(error) => return Err(error),
+            // Otherwise whoever works on it tells, or somebody does later.
+            if let Some(case) = self.take_if_free(&dispute.id.case()).await? {
+                self.alert(case, url, now).await?;
             }
         }
         Ok(())

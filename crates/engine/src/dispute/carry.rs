@@ -8,6 +8,7 @@ use tribunal_store::{EffectState, Store, StoreError};
 use super::task::Cause;
 use crate::Engine;
 use crate::case::{Case, CaseError};
+use crate::change::ChangeError;
 
 /// Events are read in pages of this size.
 const PAGE: u32 = 1_000;
@@ -78,6 +79,33 @@ impl Engine {
     /// Returns a dispute as its events tell it, and all that ever followed from them.
     pub(super) async fn story(&self, case: &CaseId) -> Result<(Dispute, Vec<Due>), CaseError> {
         story(self.ledger.store().as_ref(), case).await
+    }
+
+    /// Refuses a change of a dispute that leads to work which lies elsewhere. What followed from the
+    /// dispute before counts as well, because it is gone through again.
+    pub(super) async fn check_change(
+        &self,
+        case: &CaseId,
+        more: impl IntoIterator<Item = &Effect>,
+    ) -> Result<(), CaseError> {
+        let (_, due) = self.story(case).await?;
+        let before = due.iter().map(|one| &one.effect);
+        self.check_reach(case, before).await?;
+        self.check_reach(case, more).await
+    }
+
+    /// Takes a dispute's case over, unless somebody works on it or it needs work that lies elsewhere:
+    /// then others will do what is left.
+    pub(super) async fn take_if_free(&self, case: &CaseId) -> Result<Option<Case>, CaseError> {
+        match self.check_change(case, []).await {
+            Err(CaseError::Change(ChangeError::WorkElsewhere { .. })) => return Ok(None),
+            checked => checked?,
+        }
+        match self.take_over(case).await {
+            Ok(case) => Ok(Some(case)),
+            Err(CaseError::Store(StoreError::Busy { .. })) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Does what is due and was not done before.

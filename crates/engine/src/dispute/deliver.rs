@@ -3,19 +3,21 @@
 //!
 //! Only work of the loop is touched. Who works by hand commits and pushes by hand.
 
-use tribunal_core::dispute::Dispute;
+use tribunal_core::dispute::{Dispute, Effect};
 use tribunal_core::event::EventKind;
-use tribunal_core::ids::CaseId;
+use tribunal_core::ids::{CaseId, EffectKey};
+use tribunal_store::EffectState;
 
 use crate::Engine;
 use crate::case::{Case, CaseError};
-use crate::delivery::task_branch;
+use crate::change::ChangeError;
 use crate::delivery::work::{Delivered, TaskWork};
+use crate::delivery::{integrate_key, keep_key, task_branch};
 
 impl Engine {
     /// Keeps the contested work on a task on a branch of its own and pushes it.
     pub(super) async fn keep_work(&self, case: &Case, task: &str) -> Result<(), CaseError> {
-        let Some(work) = self.contested_work(task).await? else {
+        let Some(work) = self.work_to_keep(case.id(), task).await? else {
             return Ok(());
         };
         let (delivery, branch) = (self.delivery(case, &work), task_branch(&work.task));
@@ -31,8 +33,8 @@ impl Engine {
         dispute: &Dispute,
         task: &str,
     ) -> Result<(), CaseError> {
-        let (Some(work), Some(ruling)) = (self.contested_work(task).await?, dispute.ruling())
-        else {
+        let work = self.work_to_approve(case.id(), task).await?;
+        let (Some(work), Some(ruling)) = (work, dispute.ruling()) else {
             return Ok(());
         };
         let record = self.ledger.store().find_task(work.task.as_str()).await?;
@@ -51,8 +53,69 @@ impl Engine {
         case.record([EventKind::Noted { text }]).await
     }
 
-    async fn contested_work(&self, task: &str) -> Result<Option<TaskWork>, CaseError> {
-        let task = CaseId::new(task).map_err(|error| CaseError::Request(error.to_string()))?;
-        self.work_of_task(&task).await
+    /// Refuses what a dispute would do with work that lies elsewhere, before anything is stored.
+    pub(super) async fn check_reach(
+        &self,
+        case: &CaseId,
+        effects: impl IntoIterator<Item = &Effect>,
+    ) -> Result<(), CaseError> {
+        for effect in effects {
+            match effect {
+                Effect::KeepWork { task } => self.work_to_keep(case, task).await?,
+                Effect::ApproveWork { task } => self.work_to_approve(case, task).await?,
+                Effect::ReferNext { dispute, referral } => {
+                    self.work_to_keep(&dispute.case(), &referral.task).await?
+                }
+                Effect::TrackFinding(_) | Effect::RenderFile | Effect::MarkTask { .. } => None,
+            };
+        }
+        Ok(())
     }
+
+    async fn work_to_keep(&self, case: &CaseId, task: &str) -> Result<Option<TaskWork>, CaseError> {
+        let task = task_id(task)?;
+        let branch = task_branch(&task);
+        self.work_due(case, &task, |commit| keep_key(&branch, commit))
+            .await
+    }
+
+    async fn work_to_approve(
+        &self,
+        case: &CaseId,
+        task: &str,
+    ) -> Result<Option<TaskWork>, CaseError> {
+        let branch = &self.disputes.branch;
+        self.work_due(case, &task_id(task)?, |commit| {
+            integrate_key(branch, commit)
+        })
+        .await
+    }
+
+    /// Returns the work on a task with which something is to be done. What was done before needs no
+    /// work, so that a dispute can be gone on with wherever its ledger is.
+    async fn work_due(
+        &self,
+        case: &CaseId,
+        task: &CaseId,
+        key: impl FnOnce(&str) -> Result<EffectKey, CaseError>,
+    ) -> Result<Option<TaskWork>, CaseError> {
+        let work = self.work_of_task(task).await;
+        if let Err(CaseError::Change(ChangeError::WorkElsewhere { commit, .. })) = &work {
+            let done = self.ledger.store().effect(case, &key(commit)?).await?;
+            if matches!(done, EffectState::Done { .. }) {
+                return Ok(None);
+            }
+        }
+        work
+    }
+}
+
+/// Returns what a ruling for the coder would do with the work on the dispute's task.
+pub(super) fn approval(dispute: &Dispute) -> Option<Effect> {
+    let task = dispute.task()?.to_owned();
+    Some(Effect::ApproveWork { task })
+}
+
+fn task_id(task: &str) -> Result<CaseId, CaseError> {
+    CaseId::new(task).map_err(|error| CaseError::Request(error.to_string()))
 }

@@ -7,11 +7,12 @@ use tribunal_core::dispute::{
     Chooser, Dispute, DisputeState, Effect, Hearing, JudgeNamed, Party, Recourse, Subject,
 };
 use tribunal_core::event::{DisputeEvent, EventKind};
-use tribunal_core::ids::{AgentName, DisputeId, StepKey};
+use tribunal_core::ids::{AgentName, CaseId, DisputeId, StepKey};
 use tribunal_core::prompt::{RulePrompt, ask_again};
 use tribunal_core::reply::read_signed_ruling;
 use tribunal_store::crashpoint;
 
+use super::deliver::approval;
 use crate::Engine;
 use crate::case::{Case, CaseError, Then};
 use crate::review::ask::{Asking, Unanswered};
@@ -37,12 +38,13 @@ impl Engine {
                 recourse: Recourse::Judge,
                 by,
             };
-            before.apply(&chosen, store.now().await?)?;
+            before.clone().apply(&chosen, store.now().await?)?;
         }
         if !self.has_judge() {
             let dispute = id.clone();
             return Err(CaseError::NoJudge { dispute });
         }
+        self.check_ruling(&before).await?;
         let case = self.take_over(&id.case()).await?;
         self.judge_in(case, by).await
     }
@@ -84,9 +86,21 @@ impl Engine {
         }
     }
 
+    /// Nobody is asked for a ruling that could not be carried out.
+    async fn check_ruling(&self, dispute: &Dispute) -> Result<(), CaseError> {
+        self.check_change(&dispute.id.case(), &approval(dispute))
+            .await
+    }
+
     /// Goes on with a dispute whose owner is gone: with its judges if they were at work.
-    pub(crate) async fn resume_dispute(&self, case: Case) -> Result<Dispute, CaseError> {
-        let (dispute, _) = self.story(case.id()).await?;
+    pub(crate) async fn resume_dispute(&self, id: &CaseId) -> Result<Dispute, CaseError> {
+        let (dispute, _) = self.story(id).await?;
+        match dispute.state == DisputeState::BeforeJudge {
+            true => self.check_ruling(&dispute).await?,
+            false => self.check_change(id, []).await?,
+        }
+        let case = self.take_over(id).await?;
+        let (dispute, _) = self.story(id).await?;
         match dispute.state == DisputeState::BeforeJudge && self.has_judge() {
             // It was chosen before.
             true => self.judge_in(case, Chooser::default()).await,

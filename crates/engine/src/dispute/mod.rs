@@ -33,6 +33,7 @@ pub(crate) use self::file::fault_of_file;
 pub(crate) use self::replay::decide_again;
 
 use self::alert::Alert;
+use self::deliver::approval;
 use crate::Engine;
 use crate::case::{Case, CaseError};
 use crate::config::{GitSettings, Roster, Settings};
@@ -143,6 +144,9 @@ impl Engine {
             dispute: id,
             opening: Box::new(dispute.opening.clone()),
         };
+        if held.is_none() {
+            self.check_reach(case.id(), &effects).await?;
+        }
         match self.store_event(&case, opened, &effects).await {
             // Somebody else was faster with the same dispute.
             Err(CaseError::Store(StoreError::Repeated { .. })) => {
@@ -179,6 +183,9 @@ impl Engine {
         if recourse != Recourse::Discard {
             return chosen.await;
         }
+        // The choice is not stored without the ruling that follows from it.
+        let approval = approval(&self.dispute(id.as_str()).await?);
+        self.check_change(&id.case(), &approval).await?;
         chosen.await?;
         let (ruler, reason) = match by {
             Chooser::Human => (
@@ -311,14 +318,9 @@ impl Engine {
             .await?;
         let mut settled = 0;
         for case in left {
-            match self.take_over(&case).await {
-                Ok(case) => {
-                    self.settle(case).await?;
-                    settled += 1;
-                }
-                // Somebody works on it right now.
-                Err(CaseError::Store(StoreError::Busy { .. })) => {}
-                Err(error) => return Err(error),
+            if let Some(case) = self.take_if_free(&case).await? {
+                self.settle(case).await?;
+                settled += 1;
             }
         }
         Ok(settled)
@@ -330,7 +332,8 @@ impl Engine {
         let store = self.ledger.store();
         let now = store.now().await?;
         let before = store.find_dispute(id.as_str()).await?;
-        before.apply(&event, now)?;
+        let (_, effects) = before.apply(&event, now)?;
+        self.check_change(&id.case(), &effects).await?;
         let case = self.take_over(&id.case()).await?;
         let (before, _) = self.story(case.id()).await?;
         match before.apply(&event, now) {
@@ -396,10 +399,9 @@ impl Engine {
         if !left.contains(&dispute.id.case()) {
             return Ok(dispute);
         }
-        match self.take_over(&dispute.id.case()).await {
-            Ok(case) => self.settle(case).await,
-            Err(CaseError::Store(StoreError::Busy { .. })) => Ok(dispute),
-            Err(error) => Err(error),
+        match self.take_if_free(&dispute.id.case()).await? {
+            Some(case) => self.settle(case).await,
+            None => Ok(dispute),
         }
     }
 

@@ -161,25 +161,38 @@ impl Engine {
                 actor: actor.clone(),
                 note: Some(format!("marked in {file}")),
             };
-            match self.move_task(&id, request).await {
-                Ok(moved) => done.notices.extend(moved.said),
-                // The rest of the list is taken over all the same.
-                Err(error @ TaskError::Contradicted { .. }) => {
-                    done.problems.push(error.to_string());
-                    return Ok(id);
+            let problem = match self.move_task(&id, request).await {
+                Ok(moved) => {
+                    done.notices.extend(moved.said);
+                    continue;
                 }
+                Err(error @ TaskError::Contradicted { .. }) => error.to_string(),
                 Err(TaskError::Case(CaseError::Change(error))) => {
-                    done.problems
-                        .push(format!("task {id} was not moved: {error}"));
-                    return Ok(id);
+                    format!("task {id} was not moved: {error}")
                 }
                 Err(error) => return Err(error),
-            }
+            };
+            // The rest of the list is taken over all the same, and this another time.
+            done.problems.push(problem);
+            self.note_unmoved(&id, actor).await?;
+            return Ok(id);
         }
         if !moves.is_empty() {
             done.moved.push(id.clone());
         }
         Ok(id)
+    }
+
+    /// Remembers that the list says something else of a task than is so: the next import tries again.
+    async fn note_unmoved(&self, id: &CaseId, actor: &Actor) -> Result<(), TaskError> {
+        let Task {
+            mut brief, state, ..
+        } = self.task(id.as_str()).await?.task;
+        match &mut brief.list {
+            Some(list) if list.shown != state => list.shown = state,
+            _ => return Ok(()),
+        }
+        self.edit_task(id, brief, actor.clone()).await.map(|_| ())
     }
 
     /// Carries out what the list says about tasks that come after others. What it said before and

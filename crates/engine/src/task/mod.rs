@@ -24,7 +24,7 @@ use tribunal_store::{DisputeFilter, Store, StoreError, TaskRecord, crashpoint};
 
 use crate::Engine;
 use crate::case::{Case, CaseError};
-use crate::delivery::work::Delivered;
+use crate::delivery::work::{Delivered, TaskWork};
 
 /// Why something cannot be done with a task.
 #[derive(Debug, Error)]
@@ -177,30 +177,31 @@ impl Engine {
         mut request: MoveRequest,
     ) -> Result<MovedTask, TaskError> {
         let (case, task) = self.hold_task(id).await?;
-        if let Err(error) = moved(&task, request.clone()) {
-            // Nothing happened, so nothing is told; the lease alone goes back.
-            case.release().await?;
-            return Err(error);
-        }
+        let work = match self.work_to_move(&task, &request).await {
+            Ok(work) => work,
+            Err(error) => {
+                // Nothing happened, so nothing is told; the lease alone goes back.
+                case.release().await?;
+                return Err(error);
+            }
+        };
         let mut said = Vec::new();
-        if request.done == Move::Approve {
-            let delivered = self.deliver_approved(&case, &task).await;
-            let delivered = match delivered {
+        if let Some(work) = work {
+            let delivered = self.deliver_approved(&case, &task, &work).await;
+            let (place, unpushed) = match delivered {
                 Ok(delivered) => delivered,
                 Err(error) => {
                     case.record([rest(task.state)]).await?;
                     return Err(error);
                 }
             };
-            if let Some((place, unpushed)) = delivered {
-                said.push(format!("Its work is {place}"));
-                said.extend(unpushed);
-                let why = request.note.take();
-                request.note = Some(why.map_or_else(
-                    || place.clone(),
-                    |why| format!("{}; {place}", why.trim().trim_end_matches('.')),
-                ));
-            }
+            said.push(format!("Its work is {place}"));
+            said.extend(unpushed);
+            let why = request.note.take();
+            request.note = Some(why.map_or_else(
+                || place.clone(),
+                |why| format!("{}; {place}", why.trim().trim_end_matches('.')),
+            ));
         }
         let (event, task) = moved(&task, request)?;
         crashpoint!("task.move.before");
@@ -209,25 +210,44 @@ impl Engine {
         Ok(MovedTask { task, said })
     }
 
+    /// Returns the work of the loop that a move delivers, if the move is possible at all.
+    async fn work_to_move(
+        &self,
+        task: &Task,
+        request: &MoveRequest,
+    ) -> Result<Option<TaskWork>, TaskError> {
+        moved(task, request.clone())?;
+        match request.done {
+            Move::Approve => Ok(self.work_of_task(&task.id).await?),
+            Move::Start
+            | Move::Submit
+            | Move::Reject
+            | Move::Dispute
+            | Move::RuleForCoder
+            | Move::RuleAgainstCoder
+            | Move::Skip
+            | Move::Fail
+            | Move::Reopen => Ok(None),
+        }
+    }
+
     /// Puts the work of the loop on a task with the approved work. Returns where it is, and why it
-    /// was not pushed; nothing when there is no such work.
+    /// was not pushed.
     async fn deliver_approved(
         &self,
         case: &Case,
         task: &Task,
-    ) -> Result<Option<(String, Option<String>)>, TaskError> {
-        let Some(work) = self.work_of_task(&task.id).await? else {
-            return Ok(None);
-        };
+        work: &TaskWork,
+    ) -> Result<(String, Option<String>), TaskError> {
         let at = self.ledger.store().now().await?;
-        match self.deliver_work(case, task, &work, at).await? {
+        match self.deliver_work(case, task, work, at).await? {
             Delivered::There {
                 branch,
                 commit,
                 unpushed,
             } => {
                 let place = format!("on {branch} as {}", truncate_chars(&commit, 12));
-                Ok(Some((place, unpushed)))
+                Ok((place, unpushed))
             }
             Delivered::Conflict(files) => Err(TaskError::Contradicted {
                 id: task.id.clone(),

@@ -266,7 +266,7 @@ fn make_git_dir(
 }
 
 /// Returns what kind of object this is; nothing when it is not there.
-fn kind_of(repo: &Repository, id: &str) -> Result<Option<String>, ChangeError> {
+pub(crate) fn kind_of(repo: &Repository, id: &str) -> Result<Option<String>, ChangeError> {
     repo.call().args(["cat-file", "-t", id]).answer()
 }
 
