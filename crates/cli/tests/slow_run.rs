@@ -178,22 +178,22 @@ fn start(env: &TestEnv) -> Child {
 
 /// Lets `runners` work on the list, kills one every `pause`, and returns how many were killed.
 fn work_under_fire(env: &TestEnv, runners: usize, pause: Duration) -> u32 {
-    let mut workers: Vec<Child> = (0..runners).map(|_| start(env)).collect();
+    let mut started: Vec<Child> = (0..runners).map(|_| start(env)).collect();
     let began = Instant::now();
     let (mut last, mut killed) = (Instant::now(), 0);
     while began.elapsed() < Duration::from_secs(600) {
         std::thread::sleep(Duration::from_millis(200));
         if last.elapsed() >= pause {
-            let victim = killed as usize % workers.len();
+            let victim = killed as usize % started.len();
             // Those that are killed get no chance to clean up, and another takes their place.
-            let _ = workers[victim].kill();
-            let _ = workers[victim].wait();
-            workers[victim] = start(env);
+            let _ = started[victim].kill();
+            let _ = started[victim].wait();
+            started[victim] = start(env);
             (last, killed) = (Instant::now(), killed + 1);
         }
-        if workers
+        if started
             .iter_mut()
-            .all(|worker| worker.try_wait().unwrap().is_some())
+            .all(|runner| runner.try_wait().unwrap().is_some())
         {
             return killed;
         }

@@ -90,6 +90,17 @@ fn no_word_belongs_to_two_kinds_of_events() {
 }
 
 #[test]
+fn a_field_that_was_renamed_is_read_by_its_old_name() {
+    let old = json!({"type": "task_taken", "task": "c-0000000003", "title": "t", "turn": "start",
+        "worker": 2});
+    let EventKind::Work(WorkEvent::TaskTaken { lane, .. }) = serde_json::from_value(old).unwrap()
+    else {
+        panic!("it is another event");
+    };
+    assert_eq!(lane, 2);
+}
+
+#[test]
 fn an_event_that_cannot_be_read_is_named_by_its_family() {
     for (body, why) in [
         (r#"{"type": "task_eaten"}"#, "unknown variant `task_eaten`"),

@@ -78,8 +78,9 @@ pub enum WorkEvent {
         title: String,
         /// What is to be done with it.
         turn: Turn,
-        /// Which of the loop's workers took it, from 1.
-        worker: u32,
+        /// In which lane of the loop, from 1.
+        #[serde(alias = "worker")]
+        lane: u32,
         /// What the task had cost before, with its reviews and disputes.
         #[serde(default)]
         before: Spend,

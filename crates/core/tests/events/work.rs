@@ -131,11 +131,11 @@ pub(super) fn examples() -> Vec<(WorkEvent, Value)> {
                 task: CaseId::from_bits(3),
                 title: "t".into(),
                 turn: Turn::Start,
-                worker: 1,
+                lane: 1,
                 before: spend(100),
             },
             json!({"type": "task_taken", "task": "c-0000000003", "title": "t", "turn": "start",
-                "worker": 1, "before": {"known": 100, "unknown_runs": 0, "runs": 1,
+                "lane": 1, "before": {"known": 100, "unknown_runs": 0, "runs": 1,
                 "usage": {"input": 0, "cache_read": 0, "cache_write": 0, "output": 0}}}),
         ),
         (

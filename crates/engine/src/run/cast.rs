@@ -69,7 +69,7 @@ pub(super) fn last_mode(progress: &Progress, cast: &Cast) -> String {
 }
 
 /// Returns the agent whose work is looked at.
-pub(super) fn last_worker<'a>(progress: &Progress, cast: &'a Cast) -> Option<&'a AgentName> {
+pub(super) fn last_coder<'a>(progress: &Progress, cast: &'a Cast) -> Option<&'a AgentName> {
     let worked = progress
         .history
         .iter()

@@ -196,7 +196,7 @@ mod tests {
             task: CaseId::from_bits(task),
             title: String::new(),
             turn: Turn::Start,
-            worker: 1,
+            lane: 1,
             before,
         }
     }

@@ -249,8 +249,8 @@ impl Engine {
             begun: AtomicBool::new(false),
         };
         case.record([]).await?;
-        let workers = (1..=wish.parallel.max(1)).map(|worker| work.worker(worker));
-        let ended: Result<Vec<()>, CaseError> = join_all(workers).await.into_iter().collect();
+        let lanes = (1..=wish.parallel.max(1)).map(|lane| work.work_in(lane));
+        let ended: Result<Vec<()>, CaseError> = join_all(lanes).await.into_iter().collect();
         ended?;
         let ending = work.ending().await?;
         ending.close(case).await

@@ -31,9 +31,9 @@ pub(crate) struct RecordedRun {
 /// A visit of the run to a task.
 struct Visited {
     task: CaseId,
-    worker: u32,
+    lane: u32,
     turn: Turn,
-    /// When its worker was free to look for work.
+    /// When its lane was free to look for work.
     looked: Timestamp,
     taken: Timestamp,
     /// When it was left; nothing if the run was killed before.
@@ -216,14 +216,14 @@ impl RecordedRun {
     }
 }
 
-/// Tells whether somebody else may have had a task in hand while another was chosen: a worker of
+/// Tells whether somebody else may have had a task in hand while another was chosen: a lane of
 /// this run that was choosing as well, or another runner, which tells of its lease only with the
 /// first thing that it does.
 fn was_others(task: &CaseId, events: &[Event], visit: &Visited, all: &[Visited]) -> bool {
     let mut own = all.iter().filter(|other| other.task == *task);
     let is_beside = |other: &Visited| {
         let ended = other.left.is_some_and(|left| left < visit.looked);
-        other.worker != visit.worker && other.looked <= visit.taken && !ended
+        other.lane != visit.lane && other.looked <= visit.taken && !ended
     };
     if own.clone().any(is_beside) {
         return true;
@@ -293,22 +293,22 @@ fn visits(run: &[Event]) -> Vec<Visited> {
     for event in run {
         match &event.kind {
             EventKind::Work(WorkEvent::TaskTaken {
-                task, turn, worker, ..
+                task, turn, lane, ..
             }) => {
-                by.insert(task.clone(), *worker);
+                by.insert(task.clone(), *lane);
                 visits.push(Visited {
                     task: task.clone(),
-                    worker: *worker,
+                    lane: *lane,
                     turn: *turn,
-                    looked: free.get(worker).copied().unwrap_or(began),
+                    looked: free.get(lane).copied().unwrap_or(began),
                     taken: event.at,
                     left: None,
                     before: gone.clone(),
                 });
             }
             EventKind::Work(WorkEvent::TaskLeft { task, .. }) => {
-                if let Some(worker) = by.get(task) {
-                    free.insert(*worker, event.at);
+                if let Some(lane) = by.get(task) {
+                    free.insert(*lane, event.at);
                 }
                 let mut open = visits.iter_mut().rev();
                 if let Some(visit) = open.find(|visit| visit.task == *task) {
@@ -447,7 +447,7 @@ mod tests {
                         task: id(taken),
                         title: "x".to_owned(),
                         turn,
-                        worker: 1,
+                        lane: 1,
                         before: Spend::default(),
                     }),
                 ),

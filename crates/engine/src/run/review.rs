@@ -14,7 +14,7 @@ use tribunal_core::task::reviewed::{Sequel, arbitrated_commit, sequel};
 use tribunal_core::task::transition::Move;
 use tribunal_core::text::truncate_chars;
 
-use super::cast::{cast, last_worker};
+use super::cast::{cast, last_coder};
 use super::progress::Progress;
 use super::visit::{Contest, Stage, Visit, kept};
 use crate::case::{CaseError, blocking};
@@ -81,7 +81,7 @@ impl Visit<'_> {
         };
         let cast = cast(self.engine, self.settings, task.brief.domain.as_deref());
         let arbitrate = self.settings.run.arbitrate.then(|| ArbitrationWish {
-            coder: last_worker(progress, &cast).map(ToString::to_string),
+            coder: last_coder(progress, &cast).map(ToString::to_string),
             offer: OfferWish::Keep,
             prompting: Prompting::Never,
         });

@@ -23,7 +23,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 impl Loop<'_> {
     /// Takes tasks until there is nothing left to do.
-    pub(super) async fn worker(&self, worker: u32) -> Result<(), CaseError> {
+    pub(super) async fn work_in(&self, lane: u32) -> Result<(), CaseError> {
         loop {
             if self.is_over() {
                 return Ok(());
@@ -43,7 +43,7 @@ impl Loop<'_> {
                 return Ok(());
             }
             self.hold(id);
-            let visited = self.visit(id, *turn, worker).await;
+            let visited = self.visit(id, *turn, lane).await;
             self.let_go(id);
             match visited {
                 Ok(Some(left)) => {
@@ -89,7 +89,7 @@ impl Loop<'_> {
         &self,
         id: &CaseId,
         turn: Turn,
-        worker: u32,
+        lane: u32,
     ) -> Result<Option<LeftTask>, CaseError> {
         let (case, task) = match self.engine.hold_task(id).await {
             Ok(held) => held,
@@ -108,7 +108,7 @@ impl Loop<'_> {
             task: id.clone(),
             title: title.clone(),
             turn,
-            worker,
+            lane,
             before,
         };
         self.case.record([taken.into()]).await?;

@@ -13,7 +13,7 @@ use tribunal_core::ids::{DisputeId, RunId};
 use tribunal_core::task::transition::Move;
 use tribunal_core::task::{Actor, Task, TaskState};
 
-use super::cast::{cast, last_worker};
+use super::cast::{cast, last_coder};
 use super::progress::Progress;
 use crate::Engine;
 use crate::arbiter::Arbiter;
@@ -147,7 +147,7 @@ impl Visit<'_> {
             return Actor::System;
         }
         let cast = cast(self.engine, self.settings, task.brief.domain.as_deref());
-        match last_worker(progress, &cast).cloned() {
+        match last_coder(progress, &cast).cloned() {
             Some(agent) => Actor::Agent { agent },
             None => Actor::System,
         }

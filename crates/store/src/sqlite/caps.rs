@@ -141,7 +141,7 @@ mod tests {
             task: CaseId::from_bits(1),
             title: String::new(),
             turn: Turn::Start,
-            worker: 1,
+            lane: 1,
             before: spend(before),
         };
         event(9, taken.into())
