@@ -1,5 +1,7 @@
 //! `consensus`: findings from anywhere, alone.
 
+mod batch;
+
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -79,6 +81,40 @@ fn reviews_in_several_forms_are_settled_for_people() {
          Would be reversed by: A reviewer who reports it anew with evidence that answers the challenge.
     ");
     assert_eq!(ran.stderr, "");
+}
+
+#[test]
+fn a_disputed_finding_comes_with_its_question() {
+    let env = TestEnv::new();
+    env.write("claude.json", CLAUDE);
+    env.write("codex.json", r#"{"model": "codex", "findings": []}"#);
+    let against = r#"{"from": "codex", "content": {"finding_id": "a1", "original_model": "claude", "action": "disagree",
+        "confidence_adjustment": -20, "reasoning": "`name` is checked in `load()` on line 4"}}"#;
+    env.write("rounds.jsonl", against.replace('\n', ""));
+    let files = ["claude.json", "codex.json", "--rounds-file", "rounds.jsonl"];
+    let ran = env.run(["consensus"].iter().chain(&files)).assert_code(5);
+    assert_snapshot!(ran.stdout, @r#"
+    Consensus of claude and codex: 0 accepted, 2 disputed, 0 rejected.
+
+    Disputed
+
+      1. high 40  src/db.rs:10  query built by hand
+         By claude (high 85).
+         claude says high: `name` reaches the SQL text of `find`.
+         codex says disagree: `name` is checked in `load()` on line 4
+         Confidence: 85 (original) - 22 (calibration) + 4 (names the code) - 6 (few words) + 6 (length of the reviewer's list) + 8 (findings in all) - 10 (conflict) - 20 (openai) - 5 (cross-examination) = 40
+         Open: Is it a problem in this code, or is it prevented elsewhere?
+         claude claims "query built by hand" at src/db.rs:10 with severity high, but codex claims that it is no problem. Evidence from claude: `name` reaches the SQL text of `find`; trigger: a quote in the name. Evidence from codex: `name` is checked in `load()` on line 4. Resolution criteria: an input that makes it happen confirms it, code that prevents it denies it.
+         Decide before merging: read src/db.rs:10 and answer the open questions.
+
+      2. low 47  src/db.rs:80  name says little
+         By claude (low 30).
+         claude says low: `x` could be called `row`
+         Confidence: 30 (original) + 5 (calibration) + 4 (names the code) - 6 (few words) + 6 (length of the reviewer's list) + 8 (findings in all) + 0 (single source) = 47
+         Open: Does a second look confirm it?
+         Claimed: name says little. Weakest: nothing says what makes it happen. To confirm or deny it, find an input or a sequence of calls that leads to src/db.rs:80, or what prevents it. As it stands a senior engineer would not act on it.
+         Look when convenient: read src/db.rs:80 and answer the open questions.
+    "#);
 }
 
 #[test]
@@ -171,7 +207,7 @@ fn one_finding_is_explained() {
       2 = confidence 0 + evidence 2
 
     What would reverse it
-      A second family that reports the same, or a quoted line together with the input that triggers it. One more family that agrees would leave it disputed.
+      A second family that reports the same, or an input or a situation that makes it happen. One more family that agrees would leave it disputed.
     ");
     assert_snapshot!(explain("z9", 4).stderr, @"
     Error: There is no finding `z9`
@@ -366,30 +402,6 @@ fn what_cannot_be_read_gets_a_sentence() {
 }
 
 #[test]
-fn a_batch_goes_through_line_by_line() {
-    let env = TestEnv::new();
-    let line = r#"{"pr_id": "p1", "panel": "x", "reviewers": {"claude": [{"id": "a1", "file": "a.rs", "line": 3, "severity": "high", "confidence": 80, "title": "wrong sum in total()"}], "codex": [{"id": "c1", "file": "a.rs", "line": 3, "severity": "high", "confidence": 70, "title": "total() has a wrong sum"}]}}"#;
-    let batch = format!("{line}\n{{broken\n\n{{\"id\": 7, \"reviewers\": {{\"claude\": []}}}}\n");
-    env.write("batch.jsonl", &batch);
-    let ran = env
-        .run(["consensus", "--batch", "batch.jsonl", "--policy", "arena"])
-        .assert_code(5);
-    assert_snapshot!(ran.stdout, @r#"
-    {"pr_id":"p1","panel":"x","findings":[{"ids":["a1","c1"],"confidence":90,"verdict":"accepted","severity":"high","title":"wrong sum in total()"}]}
-    {"line":2,"error":"the line is no review: key must be a string at line 1 column 2"}
-    {"pr_id":7,"findings":[]}
-    "#);
-    assert_snapshot!(ran.stderr, @"line 2: the line is no review: key must be a string at line 1 column 2.");
-    let again = env
-        .run_with_input(["consensus", "--batch", "-", "--policy", "arena"], &batch)
-        .assert_code(5);
-    assert_eq!(again.stdout, ran.stdout);
-    env.run_with_input(["consensus", "--batch", "-"], line)
-        .assert_code(0);
-    env.run(["consensus", "--batch", "absent"]).assert_code(4);
-}
-
-#[test]
 fn the_schema_describes_the_result() {
     let env = reviews();
     let schema = env.run(["consensus", "--schema"]).assert_code(0).json();
@@ -469,17 +481,4 @@ fn strangers_and_forged_names_do_not_vote() {
     {"codex":1} 
     {"codex":1}
     "#);
-}
-
-#[test]
-fn numbers_and_two_names_go_through_a_batch() {
-    let env = TestEnv::new();
-    env.write(
-        "batch.jsonl",
-        r#"{"id": 7, "pr_id": 42, "reviewers": {"ann": [{"id": 3, "file": "a.rs", "line": 1, "title": "wrong sum in total()"}]}}"#,
-    );
-    let ran = env
-        .run(["consensus", "--batch", "batch.jsonl"])
-        .assert_code(0);
-    assert_snapshot!(ran.stdout, @r#"{"pr_id":42,"findings":[{"ids":[3],"confidence":58,"verdict":"accepted","severity":"medium","title":"wrong sum in total()"}]}"#);
 }

@@ -268,7 +268,7 @@ impl Parts<'_> {
             score: group.score,
             question: settlement.question(group),
             reasons: settlement.reasons(group),
-            reversal: group.reversal(reversal).join(" "),
+            reversal: settlement.reversal(group, reversal).join(" "),
         }
     }
 

@@ -129,7 +129,9 @@ impl Case<'_> {
     }
 
     fn reversal(&self) -> String {
-        self.group.reversal(&self.reversal).join(" ")
+        self.settlement
+            .reversal(self.group, &self.reversal)
+            .join(" ")
     }
 
     fn json(&self) -> Result<Value, CliError> {

@@ -117,6 +117,7 @@ fn entry(
                 "Open: {}",
                 disputed.unresolved_questions.join(" ")
             ));
+            line(&disputed.details.question);
             line(&disputed.recommended_action);
         }
         Verdict::Rejected => {

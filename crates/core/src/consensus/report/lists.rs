@@ -75,7 +75,7 @@ impl Settlement {
             original_severity: lead.severity.unwrap_or(group.severity),
             original_confidence: self.original_confidence(group),
             rejection_reason: words::notes(self, group),
-            reversal_criteria: words::reversal(group),
+            reversal_criteria: words::reversal(self, group),
             details: self.details(group),
         }
     }

@@ -14,14 +14,13 @@ impl Settlement {
         }
         reasons
     }
-}
 
-impl Group {
-    /// Returns what would change the decision, one sentence each: the evidence that a rejection
-    /// lacks, and what reviewers could still say.
+    /// Returns what would change the decision on a group, one sentence each: the evidence that a
+    /// rejection lacks, and what reviewers could still say.
     #[must_use]
-    pub fn reversal(&self, reversal: &Reversal) -> Vec<String> {
-        let evidence = (self.verdict == Verdict::Rejected).then(|| words::reversal(self));
+    pub fn reversal(&self, group: &Group, reversal: &Reversal) -> Vec<String> {
+        let is_rejected = group.verdict == Verdict::Rejected;
+        let evidence = is_rejected.then(|| words::reversal(self, group));
         evidence.into_iter().chain(reversal.sentences()).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! The sentences of the report.
 
 use super::Lists;
+use crate::consensus::evidence::Evidence;
 use crate::consensus::outcome::{Agreement, Conflict, Group, Kind, Note, Settlement, Verdict};
 use crate::finding::{Finding, Location};
 use crate::reply::Side;
@@ -147,14 +148,21 @@ fn judged(judge: &str, side: Side, severity: Option<Severity>, reason: &str) -> 
     format!("The judge {judge} finds {found}: {reason}")
 }
 
-/// Returns what evidence would reverse a rejection.
-pub(super) fn reversal(group: &Group) -> String {
+/// Returns what would reverse a rejection: the evidence that the finding lacks.
+pub(super) fn reversal(settlement: &Settlement, group: &Group) -> String {
     if group.notes.contains(&Note::Withdrawn) {
         return "A reviewer who reports it anew with evidence that answers the challenge."
             .to_owned();
     }
-    "A second family that reports the same, or a quoted line together with the input that triggers it."
-        .to_owned()
+    let lead = settlement.finding(group.lead());
+    let evidence = Evidence::of(lead, lead.severity.unwrap_or(group.severity));
+    let lacking = match (evidence.cites_code, evidence.concrete_trigger) {
+        (true, true) => "a reviewer who is surer of it",
+        (true, false) => "an input or a situation that makes it happen",
+        (false, true) => "the code that does it",
+        (false, false) => "the code that does it and what makes it happen",
+    };
+    format!("A second family that reports the same, or {lacking}.")
 }
 
 /// Returns what a human must answer to settle a dispute.
