@@ -13,6 +13,29 @@ use super::arbitrated;
 use super::shown::{NAME, PROSE, one_line};
 use crate::report::words;
 
+/// The findings of one verdict under their heading.
+pub(super) struct List<'a> {
+    pub(super) verdict: Verdict,
+    pub(super) heading: &'static str,
+    /// In their order; there is at least one.
+    pub(super) findings: Vec<&'a ReviewedFinding>,
+}
+
+/// Returns the findings by verdict, what counts most first. A verdict that nothing has is left out.
+pub(super) fn lists(report: &ReviewReport) -> impl Iterator<Item = List<'_>> {
+    let headings = [
+        (Verdict::Accepted, "Accepted"),
+        (Verdict::Disputed, "Disputed"),
+        (Verdict::Rejected, "Rejected"),
+    ];
+    let lists = headings.into_iter().map(move |(verdict, heading)| List {
+        verdict,
+        heading,
+        findings: of(report, verdict).collect(),
+    });
+    lists.filter(|list| !list.findings.is_empty())
+}
+
 /// Returns the findings of one verdict, in their order.
 pub(super) fn of(
     report: &ReviewReport,

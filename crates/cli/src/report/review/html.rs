@@ -39,15 +39,17 @@ pub(super) fn render(report: &ReviewReport) -> String {
     page.push_str(&rest::index(report));
     page.push_str("<main>\n");
     let mut number = 0;
-    for (verdict, heading, about) in [
-        (Verdict::Accepted, "Accepted", "What the panel stands by."),
-        (Verdict::Disputed, "Disputed", "What nobody could settle."),
-        (Verdict::Rejected, "Rejected", "What fell, and why."),
-    ] {
-        let findings: Vec<_> = facts::of(report, verdict).collect();
-        if findings.is_empty() {
-            continue;
-        }
+    for list in facts::lists(report) {
+        let facts::List {
+            verdict,
+            heading,
+            findings,
+        } = list;
+        let about = match verdict {
+            Verdict::Accepted => "What the panel stands by.",
+            Verdict::Disputed => "What nobody could settle.",
+            Verdict::Rejected => "What fell, and why.",
+        };
         page.push_str(&format!(
             "<section class=\"list\" id=\"{verdict}\">\n<h2>{heading} <span class=\"number\">{}</span> \
              <small>{about}</small></h2>\n",

@@ -31,18 +31,11 @@ pub(super) fn render(report: &ReviewReport, options: &Options) -> String {
     let mut out = head(report);
     out.push_str(&table(report));
     let mut more = 0;
-    for (verdict, heading) in [
-        (Verdict::Accepted, "Accepted"),
-        (Verdict::Disputed, "Disputed"),
-        (Verdict::Rejected, "Rejected"),
-    ] {
-        let findings: Vec<_> = facts::of(report, verdict).collect();
-        if findings.is_empty() {
-            continue;
-        }
+    for list in facts::lists(report) {
+        let (heading, findings) = (list.heading, list.findings);
         out.push_str(&format!("### {heading} ({})\n\n", findings.len()));
         for finding in findings {
-            let whole = if verdict == Verdict::Rejected && !options.details {
+            let whole = if list.verdict == Verdict::Rejected && !options.details {
                 rejected(finding)
             } else {
                 folded(report, finding)

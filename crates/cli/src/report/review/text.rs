@@ -26,18 +26,10 @@ pub(super) fn render(report: &ReviewReport, options: &Options) -> String {
         options,
     };
     page.head();
-    for (verdict, heading) in [
-        (Verdict::Accepted, "Accepted"),
-        (Verdict::Disputed, "Disputed"),
-        (Verdict::Rejected, "Rejected"),
-    ] {
-        let findings: Vec<_> = facts::of(report, verdict).collect();
-        if findings.is_empty() {
-            continue;
-        }
-        page.heading(&format!("{heading} ({})", findings.len()));
-        for finding in findings {
-            if verdict == Verdict::Rejected && !options.details {
+    for list in facts::lists(report) {
+        page.heading(&format!("{} ({})", list.heading, list.findings.len()));
+        for finding in list.findings {
+            if list.verdict == Verdict::Rejected && !options.details {
                 page.rejected(finding);
             } else {
                 page.finding(finding);
