@@ -9,6 +9,8 @@ pub mod gate;
 pub mod history;
 pub mod report;
 pub mod response;
+#[cfg(test)]
+pub(crate) mod sample;
 
 use std::fmt;
 

@@ -172,3 +172,6 @@ fn arbitrated<'a>(
     let mut findings = report.arbitration.iter().flat_map(|one| &one.findings);
     findings.find(|one| one.id == finding.id)
 }
+
+#[cfg(test)]
+mod tests;

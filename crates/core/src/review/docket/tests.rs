@@ -1,43 +1,15 @@
 //! What each answer, ruling and check does to a finding, and how an arbitration ends.
 
 use super::*;
-use crate::consensus::Agreement;
-use crate::finding::{Category, Label, Location};
-use crate::review::report::Standing;
-use crate::scale::Confidence;
+use crate::review::sample;
 
 fn finding(name: &str, severity: Severity, verdict: Verdict) -> ReviewedFinding {
     ReviewedFinding {
-        id: format!("f-{name}"),
         fingerprint: name.to_owned(),
         verdict,
-        standing: Standing::New,
-        counts: true,
-        escalate: false,
-        obligation: Obligation::Mandatory,
-        label: Label::High,
         severity,
-        category: Category::Bug,
-        confidence: Confidence::new(80).expect("80 is on the scale"),
-        agreement: Agreement::SingleSource,
-        location: Location::default(),
-        in_diff: true,
         title: name.to_owned(),
-        description: String::new(),
-        suggestion: String::new(),
-        trigger: String::new(),
-        frame: Vec::new(),
-        voices: Vec::new(),
-        dissent: Vec::new(),
-        rounds: Vec::new(),
-        judgement: None,
-        advisories: Vec::new(),
-        precedents: Vec::new(),
-        trace: Vec::new(),
-        score: None,
-        question: String::new(),
-        reasons: Vec::new(),
-        reversal: String::new(),
+        ..sample::finding(&format!("f-{name}"))
     }
 }
 

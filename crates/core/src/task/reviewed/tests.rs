@@ -8,22 +8,21 @@
 //! the coder is missing
 //! ```
 
-use tribunal_core::consensus::{Agreement, Statistics, Verdict};
-use tribunal_core::dispute::{Decision, Origin};
-use tribunal_core::finding::{Category, Label, Location};
-use tribunal_core::ids::{CaseId, DisputeId};
-use tribunal_core::money::{Cost, Usage};
-use tribunal_core::review::arbitration::{
+use super::{Sequel, sequel};
+use crate::consensus::{Statistics, Verdict};
+use crate::dispute::{Decision, Origin};
+use crate::finding::{Label, Location};
+use crate::ids::{CaseId, DisputeId};
+use crate::money::{Cost, Usage};
+use crate::review::arbitration::{
     ArbitratedFinding, Arbitration, DisputeSummary, End, FindingState, OpenReason,
 };
-use tribunal_core::review::coverage::Coverage;
-use tribunal_core::review::gate::{Gate, Obligation};
-use tribunal_core::review::report::{
+use crate::review::coverage::Coverage;
+use crate::review::gate::{Gate, Obligation};
+use crate::review::report::{
     ChangeSummary, REVIEW_SCHEMA, ReviewReport, ReviewedFinding, ReviewerState, ReviewerSummary,
-    Standing,
 };
-use tribunal_core::scale::{Confidence, Severity};
-use tribunal_core::task::reviewed::{Sequel, sequel};
+use crate::review::sample;
 
 #[track_caller]
 fn check(gate: &str, given: &[&str], expected: &str) {
@@ -265,49 +264,26 @@ fn missing(name: &str) -> ReviewerSummary {
 
 fn finding(id: &str, obligation: &str, how: &str) -> ReviewedFinding {
     ReviewedFinding {
-        id: id.to_owned(),
-        fingerprint: id.to_owned(),
         verdict: match how {
             "accepted" | "dismissed" => Verdict::Accepted,
             "disputed" => Verdict::Disputed,
             "rejected" => Verdict::Rejected,
             _ => panic!("no such verdict: {how}"),
         },
-        standing: Standing::New,
         counts: how != "dismissed",
-        escalate: false,
         obligation: match obligation {
             "mandatory" => Obligation::Mandatory,
             "optional" => Obligation::Optional,
             _ => panic!("no such obligation: {obligation}"),
         },
         label: Label::Must,
-        severity: Severity::High,
-        category: Category::Bug,
-        confidence: Confidence::new(90).expect("within bounds"),
-        agreement: Agreement::Unanimous,
         location: Location {
             file: "src/db.rs".to_owned(),
             line: Some(10),
             ..Location::default()
         },
-        in_diff: true,
         title: "query built by hand".to_owned(),
-        description: String::new(),
-        suggestion: String::new(),
-        trigger: String::new(),
-        frame: Vec::new(),
-        voices: Vec::new(),
-        dissent: Vec::new(),
-        rounds: Vec::new(),
-        judgement: None,
-        advisories: Vec::new(),
-        precedents: Vec::new(),
-        trace: Vec::new(),
-        score: None,
-        question: String::new(),
-        reasons: Vec::new(),
-        reversal: String::new(),
+        ..sample::finding(id)
     }
 }
 
