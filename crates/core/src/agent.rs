@@ -1,9 +1,9 @@
 //! Who takes part: roles, providers, model families, and the ways in which a run can fail.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::word::shown_as_word;
 
 /// What an agent may be asked to do.
 #[derive(
@@ -46,11 +46,7 @@ impl Role {
     }
 }
 
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(Role);
 
 /// Whether a run may change files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -156,11 +152,7 @@ impl ErrorClass {
     }
 }
 
-impl fmt::Display for ErrorClass {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(ErrorClass);
 
 /// Returns the family of a model: whose training it shares. Agreement is counted by family.
 ///

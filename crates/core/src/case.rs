@@ -1,12 +1,11 @@
 //! A case: anything that is recorded as one stream of numbered events and can be resumed.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::ErrorClass;
 use crate::time::Timestamp;
+use crate::word::shown_as_word;
 
 /// What kind of work a case records.
 #[derive(
@@ -46,11 +45,7 @@ impl CaseKind {
     }
 }
 
-impl fmt::Display for CaseKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(CaseKind);
 
 /// How a case ended. Only `Completed` is good news; nothing else is ever read as approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

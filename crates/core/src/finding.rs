@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::scale::{Confidence, Severity, UnknownWord};
+use crate::word::shown_as_word;
 
 /// One thing a reviewer reports about a change.
 ///
@@ -145,11 +146,7 @@ impl Category {
     }
 }
 
-impl fmt::Display for Category {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(Category);
 
 impl FromStr for Category {
     type Err = UnknownWord;
@@ -228,11 +225,7 @@ impl Label {
     }
 }
 
-impl fmt::Display for Label {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(Label);
 
 impl FromStr for Label {
     type Err = UnknownWord;

@@ -25,3 +25,4 @@ pub mod text;
 pub mod time;
 pub mod trial;
 pub mod verdict;
+mod word;

@@ -12,13 +12,12 @@ pub mod response;
 #[cfg(test)]
 pub(crate) mod sample;
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::finding::Finding;
 use crate::scale::{Adjustment, Severity};
+use crate::word::shown_as_word;
 
 /// Round 2: what one reviewer says about a finding of another.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -73,11 +72,7 @@ impl Stance {
     }
 }
 
-impl fmt::Display for Stance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(Stance);
 
 /// Round 3: what the author of a finding says after the examination.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -129,8 +124,4 @@ impl Plea {
     }
 }
 
-impl fmt::Display for Plea {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(Plea);

@@ -1,12 +1,12 @@
 //! The two sides of a dispute: what each argues, and what it brings forward.
 
-use std::fmt;
 use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::scale::UnknownWord;
+use crate::word::shown_as_word;
 
 /// A side of a dispute. It is stated, never told from the name of a model.
 #[derive(
@@ -40,11 +40,7 @@ impl Party {
     }
 }
 
-impl fmt::Display for Party {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(Party);
 
 impl FromStr for Party {
     type Err = UnknownWord;

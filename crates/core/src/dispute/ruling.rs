@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::scale::UnknownWord;
 use crate::time::Timestamp;
+use crate::word::shown_as_word;
 
 /// How a dispute is to be resolved.
 #[derive(
@@ -35,11 +36,7 @@ impl Recourse {
     }
 }
 
-impl fmt::Display for Recourse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(Recourse);
 
 /// Who chose a recourse.
 #[derive(
@@ -150,11 +147,7 @@ impl Answer {
     }
 }
 
-impl fmt::Display for Answer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(Answer);
 
 impl FromStr for Answer {
     type Err = UnknownWord;

@@ -1,12 +1,12 @@
 //! The closed words of disputes: where from, how grave, on which grounds, where it stands.
 
-use std::fmt;
 use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::scale::UnknownWord;
+use crate::word::shown_as_word;
 
 /// Where a dispute came from.
 #[derive(
@@ -40,11 +40,7 @@ impl Origin {
     }
 }
 
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(Origin);
 
 /// Whether a dispute needs a ruling.
 #[derive(
@@ -69,11 +65,7 @@ impl Gravity {
     }
 }
 
-impl fmt::Display for Gravity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(Gravity);
 
 /// The kind of reason for a dispute.
 #[derive(
@@ -139,11 +131,7 @@ impl Grounds {
     }
 }
 
-impl fmt::Display for Grounds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(Grounds);
 
 impl FromStr for Grounds {
     type Err = UnknownWord;
@@ -191,11 +179,7 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(Status);
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::signed::signed_object;
 use crate::scale::{Severity, UnknownWord};
+use crate::word::shown_as_word;
 
 /// Which side of a contested finding has the better evidence.
 #[derive(
@@ -33,11 +34,7 @@ impl Side {
     }
 }
 
-impl std::fmt::Display for Side {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(Side);
 
 /// What a judge answered.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,13 +1,12 @@
 //! The gate: PASS, FAIL or INCONCLUSIVE, decided from what was found and what was seen.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::consensus::Verdict;
 use crate::review::coverage::{Coverage, Omission};
 use crate::scale::Severity;
+use crate::word::shown_as_word;
 
 /// What a review says about a change. No model ever utters it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -39,11 +38,7 @@ impl Gate {
     }
 }
 
-impl fmt::Display for Gate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(Gate);
 
 /// Whether a finding binds the coder.
 #[derive(

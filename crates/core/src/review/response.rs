@@ -1,11 +1,10 @@
 //! What the coder says to a finding.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::dispute::{Evidence, Objection};
+use crate::word::shown_as_word;
 
 /// The coder's answer to one finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -47,8 +46,4 @@ impl Answer {
     }
 }
 
-impl fmt::Display for Answer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(Answer);

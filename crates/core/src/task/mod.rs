@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{AgentName, CaseId};
 use crate::scale::UnknownWord;
+use crate::word::shown_as_word;
 
 /// Where a task stands.
 #[derive(
@@ -115,11 +116,7 @@ impl TaskState {
     }
 }
 
-impl fmt::Display for TaskState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(TaskState);
 
 impl FromStr for TaskState {
     type Err = UnknownWord;
@@ -172,11 +169,7 @@ impl Priority {
     }
 }
 
-impl fmt::Display for Priority {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(Priority);
 
 impl FromStr for Priority {
     type Err = UnknownWord;

@@ -1,6 +1,5 @@
 //! The ways to make one score per contestant out of many judges' scores.
 
-use std::fmt;
 use std::str::FromStr;
 
 use schemars::JsonSchema;
@@ -8,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::points::{PART, divide, root};
 use super::weights::Weights;
+
+use crate::word::shown_as_word;
 
 /// A way to make one score per contestant.
 #[derive(
@@ -51,11 +52,7 @@ impl Method {
     }
 }
 
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown_as_word!(Method);
 
 impl FromStr for Method {
     type Err = String;
