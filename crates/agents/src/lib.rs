@@ -8,7 +8,7 @@ pub mod http;
 pub mod replay;
 pub mod scripted;
 pub mod spec;
-pub mod tool;
+mod tool;
 
 use std::path::PathBuf;
 use std::time::Duration;

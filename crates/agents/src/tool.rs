@@ -25,7 +25,7 @@ const TELL_VERSION: &[&str] = &[
 
 /// Returns the name of the tool that `argv` starts, such as `clippy` for `cargo clippy`.
 #[must_use]
-pub fn name_of(argv: &[String]) -> String {
+pub(crate) fn name_of(argv: &[String]) -> String {
     let name = place(argv).and_then(|place| argv.get(place));
     let name = name.map(|word| bare(word)).unwrap_or_default();
     match name.as_str() {

@@ -6,7 +6,7 @@ use tribunal_core::money::{MicroUsd, Spend};
 
 /// The caps in force; an absent one does not bind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-pub struct Caps {
+pub(crate) struct Caps {
     /// Money of one case.
     pub case: Option<MicroUsd>,
     /// Money of one day, by UTC.
@@ -22,7 +22,7 @@ pub struct Caps {
 impl Caps {
     /// Tells whether there is any cap at all.
     #[must_use]
-    pub fn bind(&self) -> bool {
+    pub(crate) fn bind(&self) -> bool {
         let Self {
             case,
             day,
@@ -36,7 +36,7 @@ impl Caps {
 
 /// Returns why the next call must not be made, if a cap has been reached.
 #[must_use]
-pub fn exceeded(caps: &Caps, case: &Spend, day: &Spend) -> Option<Pause> {
+pub(crate) fn exceeded(caps: &Caps, case: &Spend, day: &Spend) -> Option<Pause> {
     let money = |name: &str, cap: Option<MicroUsd>, spend: &Spend| {
         let detail = spent_up(cap?, caps.assumed, spend)?;
         Some((name.to_owned(), detail))
@@ -54,7 +54,7 @@ pub fn exceeded(caps: &Caps, case: &Spend, day: &Spend) -> Option<Pause> {
 
 /// Returns why `agent` must not be called again in a case, if it has spent all that it may there.
 #[must_use]
-pub fn exceeded_by(
+pub(crate) fn exceeded_by(
     agent: &AgentName,
     cap: MicroUsd,
     assumed: MicroUsd,

@@ -7,7 +7,7 @@ pub mod advisories;
 pub mod arbiter;
 pub mod ask;
 mod assemble;
-pub mod budget;
+mod budget;
 pub mod call;
 pub mod case;
 pub mod change;

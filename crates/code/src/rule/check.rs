@@ -117,8 +117,8 @@ impl Reviewer {
     }
 
     /// Sets how much work one file may cause.
-    #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
+    #[cfg(test)]
+    pub(super) fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
