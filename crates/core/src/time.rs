@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// A day in UTC, which knows no daylight saving.
 const MILLIS_PER_DAY: i64 = 86_400_000;
 
 /// A moment as whole milliseconds since 1970-01-01 UTC.
@@ -37,6 +38,18 @@ impl Timestamp {
     #[must_use]
     pub fn millis_since(self, earlier: Self) -> u64 {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
+    }
+
+    /// Returns the whole days from `earlier` to this moment, zero when `earlier` is later.
+    #[must_use]
+    pub fn days_since(self, earlier: Self) -> u64 {
+        self.millis_since(earlier) / MILLIS_PER_DAY.unsigned_abs()
+    }
+
+    /// Returns the moment so many whole days earlier; it never wraps.
+    #[must_use]
+    pub fn minus_days(self, days: u32) -> Self {
+        Self(self.0.saturating_sub(i64::from(days) * MILLIS_PER_DAY))
     }
 
     /// Returns the date in UTC: `2026-01-15`.
@@ -81,5 +94,15 @@ mod tests {
             let at = Timestamp(millis);
             assert_eq!(format!("{} {}", at.date(), at.time_of_day()), expected);
         }
+    }
+
+    #[test]
+    fn days_are_whole() {
+        let day = MILLIS_PER_DAY;
+        for (now, then, days) in [(0, 0, 0), (day - 1, 0, 0), (7 * day, 0, 7), (0, day, 0)] {
+            assert_eq!(Timestamp(now).days_since(Timestamp(then)), days);
+        }
+        assert_eq!(Timestamp(7 * day + 1).minus_days(7), Timestamp(1));
+        assert_eq!(Timestamp(i64::MIN).minus_days(1), Timestamp(i64::MIN));
     }
 }

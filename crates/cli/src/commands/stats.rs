@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use serde_json::json;
 use tribunal_core::stats::{Share, Statistics};
 use tribunal_core::text::for_terminal;
-use tribunal_core::time::Timestamp;
 use tribunal_engine::stats::statistics_of;
 
 use crate::error::CliError;
@@ -26,7 +25,7 @@ const WIDTH: u32 = 20;
     tribunal stats --days 30\n  \
     tribunal stats --record > record.json && tribunal verdict --record record.json scores.json")]
 pub(crate) struct Args {
-    /// Only what happened in the last days
+    /// Only what happened in the last N days
     #[arg(long, value_name = "N")]
     days: Option<u32>,
     /// Print the counts that `consensus --record` and `verdict --record` read
@@ -43,10 +42,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         None => tribunal_core::stats::statistics(&tribunal_core::stats::Observed::default()),
         Some((store, dir)) => {
             let now = store.now().await?;
-            let since = args.days.map(|days| {
-                let days = i64::from(days) * 86_400_000;
-                Timestamp(now.0.saturating_sub(days))
-            });
+            let since = args.days.map(|days| now.minus_days(days));
             statistics_of(store.as_ref(), &dir, since).await?
         }
     };

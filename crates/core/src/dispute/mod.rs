@@ -237,16 +237,6 @@ impl Dispute {
     #[must_use]
     pub fn days_open(&self, now: Timestamp) -> Option<u64> {
         let open = self.status() == Status::Open;
-        open.then(|| now.millis_since(self.opened_at) / MILLIS_PER_DAY)
-    }
-
-    /// Tells whether it has been open for longer than `timeout_days`.
-    #[must_use]
-    pub fn is_stale(&self, now: Timestamp, timeout_days: u32) -> bool {
-        let limit = u64::from(timeout_days) * MILLIS_PER_DAY;
-        self.status() == Status::Open && now.millis_since(self.opened_at) > limit
+        open.then(|| now.days_since(self.opened_at))
     }
 }
-
-/// Milliseconds of a day in UTC, which knows no daylight saving.
-pub const MILLIS_PER_DAY: u64 = 86_400_000;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tribunal_agents::http::JsonService;
-use tribunal_core::dispute::{Dispute, MILLIS_PER_DAY, Status, Subject};
+use tribunal_core::dispute::{Dispute, Status, Subject};
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::ids::EffectKey;
 use tribunal_core::time::Timestamp;
@@ -62,12 +62,10 @@ impl Engine {
     /// Returns the disputes that have been open for too long, the oldest first.
     pub async fn stale_disputes(&self) -> Result<Vec<Dispute>, CaseError> {
         let store = self.ledger.store();
-        let now = store.now().await?;
-        let days = self.disputes.timeout_days;
-        let limit = i64::try_from(u64::from(days) * MILLIS_PER_DAY).unwrap_or(i64::MAX);
+        let limit = store.now().await?.minus_days(self.disputes.timeout_days);
         let wanted = DisputeFilter {
             status: Some(Status::Open),
-            opened_before: Some(Timestamp(now.0.saturating_sub(limit))),
+            opened_before: Some(limit),
             ..DisputeFilter::default()
         };
         let mut stale = store.disputes(&wanted).await?;

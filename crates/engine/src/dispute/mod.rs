@@ -303,8 +303,7 @@ impl Engine {
     /// Returns since when rulings count as precedents.
     pub async fn precedents_since(&self) -> Result<Timestamp, CaseError> {
         let now = self.ledger.store().now().await?;
-        let days = i64::from(self.disputes.precedent_days);
-        Ok(Timestamp(now.0.saturating_sub(days * 86_400_000)))
+        Ok(now.minus_days(self.disputes.precedent_days))
     }
 
     /// Does what interrupted processes left undone for disputes, and returns how many there were.
