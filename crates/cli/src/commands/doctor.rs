@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// Check nothing but the ledger
     #[arg(long, conflicts_with_all = ["agents", "ping"])]
     ledger_only: bool,
-    /// Make the tables of the ledger that are derived from its events anew, before they are checked
+    /// Make the tables that are derived from events anew before they are checked
     #[arg(long)]
     repair: bool,
     /// Print JSON

@@ -30,7 +30,7 @@ enum Command {
     List(List),
     /// Show one: the dispute, its ruling and its reason
     Show(Show),
-    /// Let a ruling serve as a precedent no more; its finding counts again
+    /// Drop a ruling from the precedents; its finding counts again
     Drop(Drop),
 }
 

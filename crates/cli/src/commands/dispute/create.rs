@@ -18,7 +18,7 @@ use crate::invocation::Invocation;
 
 /// Put a disagreement about a task on record; the task becomes `[!]`
 ///
-/// Whose position it is must be said with `--as`. Without it the task tells: one in review is with
+/// `--as` says whose position it is. Without it the task tells: one in review is with
 /// the reviewer, one that a rejection sent back is with the coder. Otherwise you are asked.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \

@@ -12,7 +12,7 @@ use crate::invocation::Invocation;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Move {
-    /// Begin with a pending task: `[ ]` becomes `[-]`
+    /// Begin a pending task: `[ ]` becomes `[-]`
     Start(MoveArgs),
     /// Say that the work is done and wants a review: `[-]` becomes `[o]`
     ///
@@ -23,12 +23,15 @@ pub(super) enum Move {
         tribunal task submit c-1a2b --commit HEAD")]
     Submit(SubmitArgs),
     /// Approve the work: `[o]` becomes `[x]`
+    ///
+    /// Work of the loop is put on the branch of approved work and pushed as configured, so the
+    /// command is given in the project. Work of your own stays where it is.
     Approve(MoveArgs),
     /// Send the work back: `[o]` becomes `[-]`, and the rejection is counted
     Reject(MoveArgs),
     /// Decide that a task is not to be done: `[S]`
     Skip(MoveArgs),
-    /// Give a task up that cannot be done: `[F]`
+    /// Give up a task that cannot be done: `[F]`
     Fail(MoveArgs),
     /// Put a settled task back on the list: `[ ]`
     Reopen(MoveArgs),

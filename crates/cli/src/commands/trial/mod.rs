@@ -24,7 +24,7 @@ use tribunal_store::{CaseRecord, Store};
 /// scores become a verdict by arithmetic, with its doubt. What follows from it is your decree.
 ///
 /// Contestants see the challenge and nothing else: they answer in an empty directory. What they need of
-/// the project belongs into the challenge, or is there with `--code`.
+/// the project belongs in the challenge, or is there with `--code`.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
