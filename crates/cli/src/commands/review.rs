@@ -270,6 +270,10 @@ fn wish(invocation: &Invocation, args: Args) -> Result<ReviewWish, CliError> {
     Ok(ReviewWish {
         directory: invocation.cwd.clone(),
         change,
+        index: invocation
+            .env
+            .get("GIT_INDEX_FILE")
+            .map(|index| invocation.path(Path::new(index))),
         paths: args.paths,
         reviewers: args.reviewers,
         with: args.with.iter().map(|file| invocation.path(file)).collect(),

@@ -134,10 +134,16 @@ impl Repository {
         })
     }
 
-    /// Uses another index, such as the one git names to its hooks in `GIT_INDEX_FILE`.
+    /// Uses the index that git names to its hooks in `GIT_INDEX_FILE`, which is not always the usual
+    /// one. That of another repository does not count.
     #[must_use]
     pub fn with_index(mut self, index: PathBuf) -> Self {
-        self.index = Some(index);
+        let place = index.parent().and_then(|place| place.canonicalize().ok());
+        let ours = self.found.as_ref();
+        let ours = ours.and_then(|found| found.git_dir.canonicalize().ok());
+        if place.is_some() && place == ours {
+            self.index = Some(index);
+        }
         self
     }
 

@@ -53,6 +53,8 @@ pub struct ReviewWish {
     pub directory: PathBuf,
     /// What is to be reviewed.
     pub change: change::ChangeSource,
+    /// The index in which the next commit lies, where git has named one to a hook.
+    pub index: Option<PathBuf>,
     /// Paths that the review is restricted to.
     pub paths: Vec<String>,
     /// Names of the reviewers; all configured ones and the built-in ones when empty.
@@ -82,6 +84,7 @@ impl ReviewWish {
         Self {
             directory,
             change: change::ChangeSource::Default,
+            index: None,
             paths: Vec::new(),
             reviewers: Vec::new(),
             with: Vec::new(),
@@ -201,6 +204,10 @@ impl Engine {
         let mut members = panel::choose(self, settings, &wish.reviewers)?;
         members.extend(self.imports(&wish.with)?);
         let repository = self.repository(&wish.directory)?;
+        let repository = match &wish.index {
+            Some(index) => repository.with_index(index.clone()),
+            None => repository,
+        };
         let pinned = pin(&repository, settings, &wish).await?;
         let id = CaseId::from_bits(crate::random_bits());
         self.review_pinned(settings, wish, &repository, pinned, members, id)

@@ -316,17 +316,26 @@ fn every_kind_of_change_has_its_word() {
 }
 
 #[test]
-fn the_index_of_a_hook_counts_when_it_is_given() {
+fn the_index_of_a_hook_counts_when_it_is_of_this_repository() {
     let world = World::with(&[("a", "1\n"), ("b", "1\n")]);
     world.write("a", "2\n");
     world.write("b", "2\n");
     world.git(["add", "a"]);
-    let other = world.root.join("next-index");
-    fs::copy(world.project.join(".git/index"), &other).unwrap();
+    let index = world.project.join(".git/index");
+    let next = world.project.join(".git/next-index-1.lock");
+    let strange = world.root.join("index");
+    for copy in [&next, &strange] {
+        fs::copy(&index, copy).unwrap();
+    }
     world.git(["add", "b"]);
-    let repo: Repository = world.open().with_index(other);
-    let pinned = pin(&repo, &world.request(ChangeSource::Staged, &[])).unwrap();
-    assert_eq!(lines(&read(&repo, &pinned).unwrap()), ["M a +1 -1"]);
+    for (given, expected) in [
+        (next, &["M a +1 -1"][..]),
+        (strange, &["M a +1 -1", "M b +1 -1"]),
+    ] {
+        let repo: Repository = world.open().with_index(given);
+        let pinned = pin(&repo, &world.request(ChangeSource::Staged, &[])).unwrap();
+        assert_eq!(lines(&read(&repo, &pinned).unwrap()), expected);
+    }
 }
 
 #[test]

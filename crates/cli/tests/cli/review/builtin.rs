@@ -1,6 +1,8 @@
 //! The built-in reviewers: no key, no network, no agent.
 
 use std::collections::BTreeSet;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use insta::assert_snapshot;
@@ -244,5 +246,31 @@ fn bad_requests_get_a_sentence() {
         let ran = desk.review(args).assert_code(code);
         assert!(ran.stderr.contains(words), "{args:?}: {}", ran.stderr);
         assert_eq!(ran.stdout, "");
+    }
+}
+
+#[test]
+fn a_review_in_a_hook_sees_what_the_commit_will_hold() {
+    let env = TestEnv::with_repository();
+    env.write("app.py", "def f(x):\n    return x\n");
+    env.commit_all("begin");
+    let hook = format!(
+        "#!/bin/sh\nHOME='{}' TRIBUNAL_LEDGER='{}' '{}' review --staged --json > ../seen\n[ $? = 1 ]\n",
+        env.home().display(),
+        env.ledger().display(),
+        env!("CARGO_BIN_EXE_tribunal"),
+    );
+    let hook = env.write(".git/hooks/pre-commit", hook);
+    std::fs::set_permissions(hook, Permissions::from_mode(0o755)).unwrap();
+    // Nothing is staged: what is committed lies in an index that git makes for this commit.
+    for commit in [&["-a"][..], &["app.py"]] {
+        env.write("app.py", "def f(x):\n    return eval(x)\n");
+        let args = ["commit", "-q", "-m", "next"];
+        env.git(&[&args[..], commit].concat());
+        let seen = std::fs::read_to_string(env.root().join("seen")).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&seen).unwrap();
+        let found = &report["findings"][0]["location"]["file"];
+        assert_eq!(found, "app.py", "{commit:?}: {seen}");
+        env.git(&["reset", "-q", "--hard", "HEAD~1"]);
     }
 }
