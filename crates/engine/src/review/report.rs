@@ -216,16 +216,6 @@ impl Parts<'_> {
         let member = |index: u32| &settlement.findings[index as usize];
         let (label, severity) = self.weight(group);
         let file = self.change.file(&lead.location.file);
-        let described = member(group.described_by);
-        let description = group.revised_description.clone().unwrap_or_else(|| {
-            let full = &described.description;
-            if full.is_empty() {
-                &described.title
-            } else {
-                full
-            }
-            .clone()
-        });
         let is_new = !self.existed_before(lead);
         let counts = group.verdict != Verdict::Rejected
             && standing != Standing::Dismissed
@@ -247,7 +237,7 @@ impl Parts<'_> {
             location: lead.location.clone(),
             in_diff: file.is_some_and(|file| is_in_hunk(file, lead.location.lines())),
             title: lead.title.clone(),
-            description,
+            description: self.description(group).to_owned(),
             suggestion: settlement.suggestion(group).to_owned(),
             trigger: trigger
                 .max_by_key(|text| text.len())
@@ -269,6 +259,18 @@ impl Parts<'_> {
             question: settlement.question(group),
             reasons: settlement.reasons(group),
             reversal: settlement.reversal(group, reversal).join(" "),
+        }
+    }
+
+    /// Returns what was said of it in the end, or the fullest description, or a title.
+    fn description<'g>(&'g self, group: &'g Group) -> &'g str {
+        if let Some(revised) = &group.revised_description {
+            return revised;
+        }
+        let described = &self.settlement.findings[group.described_by as usize];
+        match described.description.as_str() {
+            "" => &described.title,
+            full => full,
         }
     }
 

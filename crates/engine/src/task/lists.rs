@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use tribunal_core::dispute::{Gravity, Grounds, Origin, Subject};
 use tribunal_core::ids::CaseId;
 use tribunal_core::task::list::{Change, Ids, List, plan_import};
+use tribunal_core::task::transition::Move;
 use tribunal_core::task::{Actor, ListLine, Task, TaskState};
 
 use super::{MoveRequest, NewTask, Place, TaskError};
@@ -155,13 +156,29 @@ impl Engine {
             self.edit_task(&id, brief, actor.clone()).await?;
             done.edited.push(id.clone());
         }
-        for &step in &moves {
+        if !moves.is_empty() {
+            self.move_as_marked(&id, &moves, (file, actor), done)
+                .await?;
+        }
+        Ok(id)
+    }
+
+    /// Moves a task to where its marker says. What cannot be done is told, and tried again by the
+    /// next import.
+    async fn move_as_marked(
+        &self,
+        id: &CaseId,
+        moves: &[Move],
+        (file, actor): (&str, &Actor),
+        done: &mut Imported,
+    ) -> Result<(), TaskError> {
+        for &step in moves {
             let request = MoveRequest {
                 done: step,
                 actor: actor.clone(),
                 note: Some(format!("marked in {file}")),
             };
-            let problem = match self.move_task(&id, request).await {
+            let problem = match self.move_task(id, request).await {
                 Ok(moved) => {
                     done.notices.extend(moved.said);
                     continue;
@@ -172,15 +189,11 @@ impl Engine {
                 }
                 Err(error) => return Err(error),
             };
-            // The rest of the list is taken over all the same, and this another time.
             done.problems.push(problem);
-            self.note_unmoved(&id, actor).await?;
-            return Ok(id);
+            return self.note_unmoved(id, actor).await;
         }
-        if !moves.is_empty() {
-            done.moved.push(id.clone());
-        }
-        Ok(id)
+        done.moved.push(id.clone());
+        Ok(())
     }
 
     /// Remembers that the list says something else of a task than is so: the next import tries again.
