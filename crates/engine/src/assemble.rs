@@ -99,7 +99,7 @@ impl Engine {
     /// Returns an engine made of `parts`.
     pub(crate) fn assemble(parts: Parts) -> Result<Self, CaseError> {
         Ok(Self {
-            ledger: Ledger::new(parts.store),
+            ledger: Ledger::new(parts.store, Arc::clone(parts.dir.unsynced())),
             holder: Arc::new(LazyHolder::new(parts.dir.root())),
             dir: parts.dir,
             seats: parts.seats,

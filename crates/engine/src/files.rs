@@ -4,9 +4,12 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tribunal_agents::Reply;
 use tribunal_core::ids::{AgentName, CaseId, RunId};
+
+use crate::unsynced::Unsynced;
 
 /// Whether a file must survive a power cut the moment its writing returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +26,7 @@ pub struct LedgerDir {
     root: PathBuf,
     /// Where agents write; the ledger itself may lie in the user's tree.
     worktrees: PathBuf,
+    unsynced: Arc<Unsynced>,
 }
 
 impl LedgerDir {
@@ -34,7 +38,11 @@ impl LedgerDir {
             write_private(&ignore, b"*\n", Durability::Process)?;
         }
         let worktrees = root.join("worktrees");
-        Ok(Self { root, worktrees })
+        Ok(Self {
+            root,
+            worktrees,
+            unsynced: Arc::default(),
+        })
     }
 
     /// Lets agents that write do so below `directory`, in a place of this ledger's own.
@@ -128,8 +136,22 @@ impl LedgerDir {
         self.root.join("repository.git")
     }
 
-    /// Stores `bytes` under their hash, which is returned.
+    /// Returns the files that are to be on disk before anybody is told of what refers to them.
+    pub(crate) fn unsynced(&self) -> &Arc<Unsynced> {
+        &self.unsynced
+    }
+
+    /// Stores `bytes` under their hash, which is returned. They are on disk before anybody is told of
+    /// an event that was stored after this.
     pub(crate) fn put_blob(&self, bytes: &[u8]) -> io::Result<String> {
+        let hash = self.put_passing_blob(bytes)?;
+        // Whoever stored the same before may not have waited for it.
+        self.unsynced.add(self.blob(&hash));
+        Ok(hash)
+    }
+
+    /// Does the same for what may be lost with the machine, because the user has it too.
+    pub(crate) fn put_passing_blob(&self, bytes: &[u8]) -> io::Result<String> {
         let hash = hash_of(bytes);
         let path = self.blob(&hash);
         if !path.exists() {
@@ -137,6 +159,14 @@ impl LedgerDir {
             write_private(&path, bytes, Durability::Process)?;
         }
         Ok(hash)
+    }
+
+    /// Writes a file of a run that is registered, in place: nobody reads it before the ledger tells of
+    /// it. It is on disk before anybody is told of an event that was stored after this.
+    pub(crate) fn write_lasting(&self, path: PathBuf, bytes: &[u8]) -> io::Result<()> {
+        write_in_place(&path, bytes)?;
+        self.unsynced.add(path);
+        Ok(())
     }
 
     /// Returns the bytes stored under `hash`, after checking that they are still those.
@@ -196,19 +226,12 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8], durability: Durability) -
     write_atomically(path, bytes, 0o600, durability)
 }
 
-/// Writes a private file of a run, in place: nobody reads it before the ledger tells of it, which it
-/// does afterwards. For an answer, the run must be registered before.
-///
-/// Waiting once is enough to make it last: file systems write down a new name with its contents.
-pub(crate) fn write_of_run(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
+/// Writes a private file that nobody reads before they are told of it: it needs no other name
+/// meanwhile.
+pub(crate) fn write_in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o600);
-    let mut file = options.open(path)?;
-    file.write_all(bytes)?;
-    match durability {
-        Durability::Process => Ok(()),
-        Durability::Machine => file.sync_all(),
-    }
+    options.open(path)?.write_all(bytes)
 }
 
 /// Writes a file for the user, who decides by umask who else may read it.

@@ -8,6 +8,8 @@ use tribunal_core::event::{Event, EventKind};
 use tribunal_core::ids::CaseId;
 use tribunal_store::{Holder, Lease, Store, StoreError};
 
+use crate::unsynced::Unsynced;
+
 /// What a write waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
@@ -21,10 +23,12 @@ pub(crate) enum Wait {
 ///
 /// Nobody hears of an event before it is on disk, or before those of its case that were stored
 /// before it. Events that were stored without waiting for the disk are kept until a task beside the
-/// work, or the next ordinary write, has done the waiting.
+/// work, or the next ordinary write, has done the waiting. Files that they refer to are waited for
+/// first.
 #[derive(Clone)]
 pub struct Ledger {
     store: Arc<dyn Store>,
+    files: Arc<Unsynced>,
     audience: Arc<Mutex<Audience>>,
 }
 
@@ -59,11 +63,12 @@ impl Audience {
 }
 
 impl Ledger {
-    /// Returns a ledger on top of `store`.
+    /// Returns a ledger on top of `store`, whose events refer to `files`.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, files: Arc<Unsynced>) -> Self {
         Self {
             store,
+            files,
             audience: Arc::default(),
         }
     }
@@ -91,6 +96,7 @@ impl Ledger {
         wait: Wait,
     ) -> Result<Lease, StoreError> {
         let before = self.audience().put;
+        self.sync_files_for(wait).await?;
         let (lease, events) = match wait {
             Wait::Disk => self.store.open_case(case, holder, events).await?,
             Wait::Process => self.store.open_case_soon(case, holder, events).await?,
@@ -107,6 +113,7 @@ impl Ledger {
         wait: Wait,
     ) -> Result<(), StoreError> {
         let before = self.audience().put;
+        self.sync_files_for(wait).await?;
         let events = match wait {
             Wait::Disk => self.store.append(lease, events).await?,
             Wait::Process => self.store.append_soon(lease, events).await?,
@@ -124,9 +131,18 @@ impl Ledger {
             }
             audience.put
         };
+        self.sync_files_for(Wait::Disk).await?;
         self.store.sync().await?;
         self.audience().tell_first(put);
         Ok(())
+    }
+
+    /// Waits for the files that events refer to, before a write that waits for the disk.
+    async fn sync_files_for(&self, wait: Wait) -> Result<(), StoreError> {
+        match wait {
+            Wait::Disk => self.files.sync().await,
+            Wait::Process => Ok(()),
+        }
     }
 
     /// Tells of events that were stored, or keeps them until they are on disk. `before` is how many
@@ -201,7 +217,8 @@ mod tests {
     /// Returns a ledger on disk, and this process as somebody who may write to it.
     async fn ledger(directory: &Path) -> (Ledger, Holder) {
         let location = Location::File(directory.join("ledger.db"));
-        let ledger = Ledger::new(tribunal_store::open(&location).await.unwrap());
+        let store = tribunal_store::open(&location).await.unwrap();
+        let ledger = Ledger::new(store, Arc::default());
         (ledger, Holder::for_this_process(directory).unwrap())
     }
 
@@ -255,5 +272,30 @@ mod tests {
         assert_eq!(heard.try_recv().unwrap().kind, noted("lasting"));
         assert!(heard.try_recv().is_err(), "the other may not be on disk");
         assert_eq!(heard.recv().await.unwrap().kind, noted("soon"));
+    }
+    #[tokio::test]
+    async fn nobody_hears_of_an_event_whose_file_may_be_lost() {
+        let temp = tempfile::tempdir().unwrap();
+        let (ledger, holder) = ledger(temp.path()).await;
+        let case = CaseId::from_bits(1);
+        let opening = ledger.open_case(&case, &holder, vec![opened("one")], Wait::Disk);
+        let lease = opening.await.unwrap();
+        let mut heard = ledger.subscribe();
+
+        let file = temp.path().join("reply");
+        std::fs::write(&file, "x").unwrap();
+        ledger.files.add(file.clone());
+        let lasting = ledger.append(&lease, vec![noted("a")], Wait::Disk);
+        lasting.await.unwrap();
+        assert_eq!(heard.try_recv().unwrap().kind, noted("a"));
+
+        // Nobody can wait for a file that lies below another.
+        ledger.files.add(file.join("below"));
+        let soon = ledger.append(&lease, vec![noted("b")], Wait::Process);
+        soon.await.unwrap();
+        ledger.sync().await.unwrap_err();
+        let lasting = ledger.append(&lease, vec![noted("c")], Wait::Disk);
+        lasting.await.unwrap_err();
+        assert!(heard.try_recv().is_err());
     }
 }

@@ -27,6 +27,7 @@ pub mod stats;
 mod tally;
 pub mod task;
 pub mod trial;
+mod unsynced;
 pub mod worktree;
 
 pub use assemble::{Surroundings, open_store};

@@ -227,7 +227,7 @@ impl Engine {
         files::create_private_dir(&run_dir)
             .and_then(|()| {
                 let path = run_dir.join("prompt.md");
-                files::write_of_run(&path, prompt.as_bytes(), Durability::Process)
+                files::write_in_place(&path, prompt.as_bytes())
             })
             .map_err(CaseError::file(format!("write the prompt of run {run}")))?;
         let system = match (&question.system, &seat.instructions) {
@@ -271,7 +271,7 @@ impl Engine {
         };
         match result {
             Ok(reply) => {
-                let (reply_hash, reply) = self.write_reply(run, reply, seat).await?;
+                let (reply_hash, reply) = self.write_reply(run, reply, seat)?;
                 let reply_chars = reply.text.chars().count() as u64;
                 let cost = priced(reply.cost, reply.usage, seat.price);
                 let answered = RunResult::Answered {
@@ -297,9 +297,8 @@ impl Engine {
     }
 
     /// Writes a reply into the run's directory. Returns its hash, and the reply as it was written:
-    /// without secrets. Waiting for the disk happens elsewhere, so that those who end at the same
-    /// time wait together.
-    async fn write_reply(
+    /// without secrets.
+    fn write_reply(
         &self,
         run: &RunId,
         reply: Reply,
@@ -325,12 +324,7 @@ impl Engine {
         // whoever finds half of it could not tell that it was free.
         let written = match seat.is_free() {
             true => files::write_private(&path, redacted.as_bytes(), Durability::Process),
-            false => {
-                let write =
-                    move || files::write_of_run(&path, redacted.as_bytes(), Durability::Machine);
-                let written = tokio::task::spawn_blocking(write).await;
-                written.unwrap_or_else(|error| Err(std::io::Error::other(error)))
-            }
+            false => self.dir.write_lasting(path, redacted.as_bytes()),
         };
         written.map_err(CaseError::file(format!("write the reply of run {run}")))?;
         Ok((hash, reply))

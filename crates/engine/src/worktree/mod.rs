@@ -24,7 +24,7 @@ use crate::change::git::Call;
 use crate::change::listing::Kind;
 use crate::change::own::ObjectFormat;
 use crate::change::{AgentFiles, ChangeError, Known, Pinned, Repository, tree_of};
-use crate::files::{Durability, create_private_dir, write_of_run};
+use crate::files::{create_private_dir, write_in_place};
 
 pub use apply::{apply, in_the_way, is_applied};
 pub use collect::{Collected, TouchedFile};
@@ -155,7 +155,7 @@ impl Worktree {
         if !withheld.is_empty() {
             withheld.push(0);
         }
-        write_new(&place.join("withheld"), &withheld).map_err(doing())?;
+        write_in_place(&place.join("withheld"), &withheld).map_err(doing())?;
 
         let (listed, is_whole) = listed(&written);
         let update = |args: &[&str], input| {
@@ -174,9 +174,9 @@ impl Worktree {
         };
         self.give_repository(place, &shown)?;
         if is_whole {
-            write_new(&place.join(WHOLE), b"").map_err(doing())?;
+            write_in_place(&place.join(WHOLE), b"").map_err(doing())?;
         }
-        write_new(&place.join("start"), self.start.as_bytes()).map_err(doing())
+        write_in_place(&place.join("start"), self.start.as_bytes()).map_err(doing())
     }
 
     /// Tells whether the index of the place lists all that the start has.
@@ -202,7 +202,7 @@ impl Worktree {
             .input(format!("{commit}\n").into_bytes())
             .output()?;
         let write =
-            |name: &str, bytes: &[u8]| write_new(&dot_git.join(name), bytes).map_err(doing());
+            |name: &str, bytes: &[u8]| write_in_place(&dot_git.join(name), bytes).map_err(doing());
         write("refs/heads/main", format!("{commit}\n").as_bytes())?;
         let index = fs::read(place.join("keep/index")).map_err(doing())?;
         write("index", &index)
@@ -234,11 +234,6 @@ fn listed(written: &Written) -> (Vec<u8>, bool) {
     (list, is_whole)
 }
 
-/// Writes a file of a place that nobody sees before it is whole: it needs no other name meanwhile.
-fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    write_of_run(path, bytes, Durability::Process)
-}
-
 /// Makes an empty git directory, with attributes of its own where it keeps our books.
 fn make_git_dir(
     path: &Path,
@@ -248,7 +243,7 @@ fn make_git_dir(
     for directory in ["objects/info", "objects/pack", "refs/heads", "info"] {
         create_private_dir(&path.join(directory))?;
     }
-    let write = |name: &str, text: &str| write_new(&path.join(name), text.as_bytes());
+    let write = |name: &str, text: &str| write_in_place(&path.join(name), text.as_bytes());
     let (version, extension) = match format {
         ObjectFormat::Sha1 => (0, ""),
         ObjectFormat::Sha256 => (1, "[extensions]\n\tobjectFormat = sha256\n"),
