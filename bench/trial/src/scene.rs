@@ -1,5 +1,6 @@
 //! A model server with a fixed latency, and what is measured against it.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -58,7 +59,7 @@ impl Scene {
     }
 
     pub fn bare_trial(&self) -> Result<Used, String> {
-        self.bare(&format!("{CONTESTANTS},1,{JUDGES}"), "3000", CONTESTANTS)
+        self.bare(&format!("{CONTESTANTS},1,{JUDGES}"), CONTESTANTS, None)
     }
 
     /// Two thousand independent judge calls.
@@ -85,7 +86,14 @@ impl Scene {
     }
 
     pub fn bare_bulk(&self) -> Result<Used, String> {
-        self.bare(&BULK.to_string(), "3000", IN_FLIGHT)
+        self.bare(&BULK.to_string(), IN_FLIGHT, None)
+    }
+
+    /// The same calls by a client that keeps prompts and answers.
+    pub fn keeping_bulk(&self) -> Result<Used, String> {
+        let directory = self.place.path().join("kept");
+        std::fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
+        self.bare(&BULK.to_string(), IN_FLIGHT, Some(&directory))
     }
 
     fn ours(&self, arguments: &[&str]) -> Result<Used, String> {
@@ -101,16 +109,22 @@ impl Scene {
         measured(&argv, &env)
     }
 
-    fn bare(&self, phases: &str, chars: &str, in_flight: usize) -> Result<Used, String> {
+    fn bare(
+        &self,
+        phases: &str,
+        in_flight: usize,
+        directory: Option<&Path>,
+    ) -> Result<Used, String> {
         let own = std::env::current_exe().map_err(|error| error.to_string())?;
-        let argv = [
+        let mut argv = vec![
             own.display().to_string(),
             "bare".to_owned(),
             self.model.base_url("script", "trial"),
             phases.to_owned(),
-            chars.to_owned(),
+            "3000".to_owned(),
             in_flight.to_string(),
         ];
+        argv.extend(directory.map(|directory| directory.display().to_string()));
         measured(&argv, &[])
     }
 

@@ -1,6 +1,9 @@
 //! What the ledger says about reviewers, judges and disputes.
 
+use std::collections::BTreeMap;
+
 use tribunal_core::case::CaseKind;
+use tribunal_core::consensus::Preferences;
 use tribunal_core::event::EventKind;
 use tribunal_core::review::arbitration::End;
 use tribunal_core::review::report::ReviewReport;
@@ -38,6 +41,24 @@ pub async fn statistics_of(
         .filter(|one| recent(one.opened_at))
         .collect();
     Ok(statistics(&observed))
+}
+
+/// Returns what disputes and trials say about judges.
+///
+/// A trial that begins asks for this, so what tells nothing of them is not read: reviews, and trials
+/// of which nobody said whose answer was taken.
+pub(crate) async fn record_of_judges(
+    store: &dyn Store,
+) -> Result<BTreeMap<String, Preferences>, CaseError> {
+    let mut observed = Observed::default();
+    let told = store.cases_with(CaseKind::Trial, &SeenTrial::TOLD_BY);
+    for case in told.await? {
+        let events = crate::task::all_events(store, &case).await?;
+        observed.trials.extend(SeenTrial::told(&events));
+    }
+    observed.disputes = store.disputes(&DisputeFilter::default()).await?;
+    observed.disputes.reverse();
+    Ok(statistics(&observed).record().judges)
 }
 
 /// Returns the report of a review that came to its end and whose file is still there.

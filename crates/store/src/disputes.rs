@@ -41,6 +41,9 @@ pub trait Disputes: Send + Sync {
         since: Option<Timestamp>,
     ) -> Result<Vec<CaseId>, StoreError>;
 
+    /// Returns the cases of a kind in which an event of one of these types stands, the oldest first.
+    async fn cases_with(&self, kind: CaseKind, types: &[&str]) -> Result<Vec<CaseId>, StoreError>;
+
     /// Returns the cases of a kind that are neither closed nor parked: somebody works on them, or
     /// was interrupted.
     async fn unfinished_cases(&self, kind: CaseKind) -> Result<Vec<CaseId>, StoreError>;

@@ -234,6 +234,37 @@ async fn the_newest_cases_of_a_kind_are_found_behind_any_number_of_others() {
 }
 
 #[tokio::test]
+async fn cases_are_found_by_what_happened_in_them() {
+    story(|store, holder| async move {
+        begin(&store, 1, &holder).await;
+        let lease = begin(&store, 2, &holder).await;
+        let other = begin(&store, 3, &holder).await;
+        store.append(&lease, vec![closed()]).await.unwrap();
+        let only_said = noted("case_closed");
+        store.append(&other, vec![only_said]).await.unwrap();
+        let found = [
+            (
+                CaseKind::Ask,
+                vec!["case_closed", "case_parked"],
+                vec![case(2)],
+            ),
+            (
+                CaseKind::Ask,
+                vec!["case_opened"],
+                vec![case(1), case(2), case(3)],
+            ),
+            (CaseKind::Ask, vec!["closed"], vec![]),
+            (CaseKind::Trial, vec!["case_closed"], vec![]),
+        ];
+        for (kind, types, expected) in found {
+            let cases = store.cases_with(kind, &types).await.unwrap();
+            assert_eq!(cases, expected, "{kind:?} {types:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_case_is_found_by_either_end_of_its_id() {
     story(|store, holder| async move {
         for bits in [0xaa_aa00_1111, 0xaa_aa00_2222, 0xbb_bb00_2222] {

@@ -21,6 +21,9 @@ pub struct SeenTrial {
 }
 
 impl SeenTrial {
+    /// The types of the events that tell whose answer was taken.
+    pub const TOLD_BY: [&str; 2] = ["decree_issued", "hindsight_stated"];
+
     /// Returns the trial that these events tell of, if somebody's answer was taken. What turned out
     /// afterwards counts in place of the decree.
     #[must_use]

@@ -14,7 +14,7 @@ use super::{Cast, CastWish, Player, TrialRequest, TrialWish};
 use crate::Engine;
 use crate::case::CaseError;
 use crate::config::{AgentSettings, Roster, Settings, Weighing};
-use crate::stats::statistics_of;
+use crate::stats::record_of_judges;
 
 impl Engine {
     /// Returns the request that the ledger keeps.
@@ -72,10 +72,8 @@ impl Engine {
             (None, Weighing::Equal) => Ok(None),
             (None, Weighing::Record) => {
                 let store = self.ledger.store();
-                let known = statistics_of(store.as_ref(), &self.dir, None).await?;
-                let judges = known.record().judges;
                 Ok(Some(Record {
-                    judges,
+                    judges: record_of_judges(store.as_ref()).await?,
                     ..Record::default()
                 }))
             }

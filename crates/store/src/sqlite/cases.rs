@@ -4,6 +4,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 use tribunal_core::case::{CaseKind, CaseState, Outcome};
 use tribunal_core::event::{Event, EventKind};
+use tribunal_core::ids::CaseId;
 use tribunal_core::time::Timestamp;
 
 use super::batch::{Batch, Refusal};
@@ -108,6 +109,27 @@ pub(super) async fn find(
         Meant::Several(count) => Err(StoreError::AmbiguousCase { text, count }),
         Meant::Nothing => Err(StoreError::NoSuchCase { text }),
     }
+}
+
+/// Returns the cases of a kind in which an event of one of `types` stands, the oldest first.
+pub(super) async fn with(
+    conn: &mut SqliteConnection,
+    kind: CaseKind,
+    types: &[&str],
+) -> Result<Vec<CaseId>, StoreError> {
+    const SQL: &str = "
+        SELECT id FROM cases
+        WHERE kind = $1 AND EXISTS (
+            SELECT 1 FROM events
+            WHERE case_id = cases.id
+                AND body ->> '$.type' IN (SELECT value FROM json_each($2)))
+        ORDER BY opened_at_ms, id";
+    let rows: Vec<(String,)> = sqlx::query_as(SQL)
+        .bind(kind.as_str())
+        .bind(serde_json::json!(types).to_string())
+        .fetch_all(conn)
+        .await?;
+    rows.into_iter().map(|(id,)| case_from_column(id)).collect()
 }
 
 /// Returns the newest cases, newest first.

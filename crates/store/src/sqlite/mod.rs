@@ -243,6 +243,10 @@ impl Disputes for SqliteStore {
         read!(self, conn => disputes::cases_of(conn, kind, since))
     }
 
+    async fn cases_with(&self, kind: CaseKind, types: &[&str]) -> Result<Vec<CaseId>, StoreError> {
+        read!(self, conn => cases::with(conn, kind, types))
+    }
+
     async fn unfinished_cases(&self, kind: CaseKind) -> Result<Vec<CaseId>, StoreError> {
         read!(self, conn => disputes::unfinished(conn, kind))
     }
