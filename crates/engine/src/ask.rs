@@ -110,6 +110,8 @@ impl Engine {
         let stored = self.store_request(&request)?;
         let json = serde_json::to_value(&stored).map_err(|e| CaseError::Request(e.to_string()))?;
         let case = self.new_case(CaseKind::Ask, title(&request), json);
+        // The prompts are read again one by one: a batch may be large.
+        drop(request);
         self.carry_out_ask(case, stored).await
     }
 

@@ -11,6 +11,10 @@ use crate::StoreError;
 /// How many statements go together at most: each is prepared from a copy of all that follow it.
 const TOGETHER: usize = 32;
 
+/// How many parameters statements may have that are kept prepared. Longer ones come of many events at
+/// once, hardly ever in the same way again, and take much room.
+const KEPT: usize = 128;
+
 /// Statements to be executed in order, until one fails or is refused.
 #[derive(Default)]
 pub(super) struct Batch {
@@ -71,7 +75,8 @@ impl Part {
         }
         let mut refusals = self.refusals.into_iter();
         // Whoever writes often writes the same kinds of events, and finds the text prepared.
-        let query = sqlx::query_with(AssertSqlSafe(self.sql), self.arguments);
+        let kept = self.arguments.len() <= KEPT;
+        let query = sqlx::query_with(AssertSqlSafe(self.sql), self.arguments).persistent(kept);
         let mut results = conn.fetch_many(query);
         let refused = loop {
             match results.try_next().await? {

@@ -12,8 +12,8 @@ use super::{from_column, to_column};
 use super::{leases, projection};
 use crate::{Lease, StoreError};
 
-/// How many events one statement inserts at most; SQLite limits the number of parameters.
-const ROWS: usize = 1000;
+/// How many events one statement inserts at most: a long one takes much room while it is prepared.
+const ROWS: usize = 64;
 
 /// Appends events to a case that its caller owns.
 pub(super) struct Append {
