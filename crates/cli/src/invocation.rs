@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use comfy_table::{ContentArrangement, Table};
@@ -196,7 +197,13 @@ impl Invocation {
     }
 
     /// Does `work`; the first Ctrl-C stops it at the next safe point, the second at once.
-    pub(crate) async fn stoppable<T>(&self, engine: &Engine, work: impl Future<Output = T>) -> T {
+    ///
+    /// It comes in a box, because it is large and would be copied on its way to the runtime.
+    pub(crate) async fn stoppable<T>(
+        &self,
+        engine: &Engine,
+        work: Pin<Box<impl Future<Output = T>>>,
+    ) -> T {
         let stop = engine.stop_token().clone();
         let quiet = self.global.quiet;
         let watcher = tokio::spawn(async move {

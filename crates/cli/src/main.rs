@@ -13,6 +13,7 @@ mod reference;
 mod report;
 
 use std::io::Write as _;
+use std::pin::Pin;
 use std::process::ExitCode;
 
 use crate::args::{Args, Command};
@@ -55,36 +56,40 @@ fn run(args: Args) -> Result<Exit, CliError> {
         Command::Man(args) => commands::man::run(&args),
         Command::Config(args) => commands::config::run(&invocation, args),
         Command::Consensus(args) => commands::consensus::run(&invocation, &args),
-        Command::Debate(args) => block_on(commands::debate::run(&invocation, args)),
-        Command::Trial(args) => block_on(commands::trial::run(&invocation, args)),
+        Command::Debate(args) => block_on(Box::pin(commands::debate::run(&invocation, args))),
+        Command::Trial(args) => block_on(Box::pin(commands::trial::run(&invocation, args))),
         Command::Verdict(args) => commands::verdict::run(&invocation, &args),
-        Command::Demo(args) => block_on(commands::demo::run(&invocation, args)),
+        Command::Demo(args) => block_on(Box::pin(commands::demo::run(&invocation, args))),
         Command::Init(args) => commands::init::run(&invocation, &args),
         Command::Connect(args) => commands::connect::run(&invocation, args),
         Command::Disconnect(args) => commands::disconnect::run(&invocation, &args),
-        Command::Agents(args) => block_on(commands::agents::run(&invocation, args)),
-        Command::Ask(args) => block_on(commands::ask::run(&invocation, args)),
-        Command::Doctor(args) => block_on(commands::doctor::run(&invocation, args)),
-        Command::Dispute(args) => block_on(commands::dispute::run(&invocation, args)),
-        Command::Disputes(args) => block_on(commands::disputes::run(&invocation, args)),
-        Command::Precedent(args) => block_on(commands::precedent::run(&invocation, args)),
-        Command::Stats(args) => block_on(commands::stats::run(&invocation, args)),
-        Command::Log(args) => block_on(commands::log::run(&invocation, args)),
-        Command::Explain(args) => block_on(commands::explain::run(&invocation, args)),
-        Command::Show(args) => block_on(commands::show::run(&invocation, args)),
-        Command::Watch(args) => block_on(commands::watch::run(&invocation, args)),
-        Command::Task(args) => block_on(commands::task::run(&invocation, args)),
-        Command::Run(args) => block_on(commands::run::run(&invocation, args)),
-        Command::Arbiter(args) => block_on(commands::arbiter::run(&invocation, args)),
-        Command::Section(args) => block_on(commands::section::run(&invocation, args)),
-        Command::Review(args) => block_on(commands::review::run(&invocation, args)),
-        Command::Resume(args) => block_on(commands::resume::run(&invocation, args)),
-        Command::Replay(args) => block_on(commands::replay::run(&invocation, args)),
-        Command::Export(args) => block_on(commands::export::run(&invocation, args)),
+        Command::Agents(args) => block_on(Box::pin(commands::agents::run(&invocation, args))),
+        Command::Ask(args) => block_on(Box::pin(commands::ask::run(&invocation, args))),
+        Command::Doctor(args) => block_on(Box::pin(commands::doctor::run(&invocation, args))),
+        Command::Dispute(args) => block_on(Box::pin(commands::dispute::run(&invocation, args))),
+        Command::Disputes(args) => block_on(Box::pin(commands::disputes::run(&invocation, args))),
+        Command::Precedent(args) => block_on(Box::pin(commands::precedent::run(&invocation, args))),
+        Command::Stats(args) => block_on(Box::pin(commands::stats::run(&invocation, args))),
+        Command::Log(args) => block_on(Box::pin(commands::log::run(&invocation, args))),
+        Command::Explain(args) => block_on(Box::pin(commands::explain::run(&invocation, args))),
+        Command::Show(args) => block_on(Box::pin(commands::show::run(&invocation, args))),
+        Command::Watch(args) => block_on(Box::pin(commands::watch::run(&invocation, args))),
+        Command::Task(args) => block_on(Box::pin(commands::task::run(&invocation, args))),
+        Command::Run(args) => block_on(Box::pin(commands::run::run(&invocation, args))),
+        Command::Arbiter(args) => block_on(Box::pin(commands::arbiter::run(&invocation, args))),
+        Command::Section(args) => block_on(Box::pin(commands::section::run(&invocation, args))),
+        Command::Review(args) => block_on(Box::pin(commands::review::run(&invocation, args))),
+        Command::Resume(args) => block_on(Box::pin(commands::resume::run(&invocation, args))),
+        Command::Replay(args) => block_on(Box::pin(commands::replay::run(&invocation, args))),
+        Command::Export(args) => block_on(Box::pin(commands::export::run(&invocation, args))),
     }
 }
 
-fn block_on(work: impl Future<Output = Result<Exit, CliError>>) -> Result<Exit, CliError> {
+/// Does `work`. It comes in a box: some commands would take half a megabyte of the stack, which every
+/// one of them would have to touch.
+fn block_on(
+    work: Pin<Box<dyn Future<Output = Result<Exit, CliError>> + '_>>,
+) -> Result<Exit, CliError> {
     // One thread is enough for waiting, and it starts at once; what computes gets its own.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -88,7 +88,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     let engine = invocation.engine_with(&overrides).await?;
     let mut reporter = invocation.reporter(format);
     let stream = engine.ledger().subscribe();
-    let work = invocation.stoppable(&engine, engine.ask(request));
+    let work = invocation.stoppable(&engine, Box::pin(engine.ask(request)));
     let result = report::report_while(stream, reporter.as_mut(), work).await;
     finish(invocation, format, &result?)
 }

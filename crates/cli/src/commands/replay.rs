@@ -30,7 +30,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     let stage = tribunal_engine::replay::Stage::set(store.as_ref(), &dir, &record).await?;
     let mut reporter = invocation.reporter(args.format);
     let stream = stage.engine().ledger().subscribe();
-    let replayed = report::report_while(stream, reporter.as_mut(), stage.play()).await?;
+    let replayed = report::report_while(stream, reporter.as_mut(), Box::pin(stage.play())).await?;
     let differences = match &replayed {
         Replayed::Same => Vec::new(),
         Replayed::Different(differences) => differences.clone(),

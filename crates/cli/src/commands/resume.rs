@@ -58,7 +58,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     }
     let mut reporter = invocation.reporter(format);
     let stream = engine.ledger().subscribe();
-    let work = invocation.stoppable(&engine, engine.resume(&record));
+    let work = invocation.stoppable(&engine, Box::pin(engine.resume(&record)));
     let result = report::report_while(stream, reporter.as_mut(), work).await;
     finish(
         invocation,

@@ -197,12 +197,12 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     let reviewed = match resume {
         Some(case) => {
             let record = engine.ledger().store().find_case(&case).await?;
-            let work = invocation.stoppable(&engine, engine.resume(&record));
+            let work = invocation.stoppable(&engine, Box::pin(engine.resume(&record)));
             let resumed = report::report_while(stream, reporter.as_mut(), work).await?;
             return super::resume::finish(invocation, resumed, events, presentation);
         }
         None => {
-            let work = invocation.stoppable(&engine, engine.review(&settings, wish));
+            let work = invocation.stoppable(&engine, Box::pin(engine.review(&settings, wish)));
             report::report_while(stream, reporter.as_mut(), work).await?
         }
     };

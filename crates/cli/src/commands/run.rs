@@ -102,7 +102,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     };
     let mut reporter = invocation.reporter(format);
     let stream = engine.ledger().subscribe();
-    let work = invocation.stoppable(&engine, engine.run_tasks(&settings, wish));
+    let work = invocation.stoppable(&engine, Box::pin(engine.run_tasks(&settings, wish)));
     let done = report::report_while(stream, reporter.as_mut(), work).await?;
     finish(invocation, &engine, &done, format).await
 }
@@ -130,7 +130,7 @@ pub(super) async fn resume(
     let stream = engine.ledger().subscribe();
     let request = record.request.clone();
     let work = engine.resume_run(&settings, &record.id, request, max_cost);
-    let work = invocation.stoppable(engine, work);
+    let work = invocation.stoppable(engine, Box::pin(work));
     let done = report::report_while(stream, reporter.as_mut(), work).await?;
     finish(invocation, engine, &done, format).await
 }

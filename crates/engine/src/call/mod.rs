@@ -5,6 +5,7 @@ mod progress;
 mod recovery;
 
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -108,7 +109,19 @@ impl Engine {
     }
 
     /// Does the same with a seat that is a little different from the configured one.
-    pub(crate) async fn put_to(
+    ///
+    /// In a box: it is large, and whatever asks anybody anything would be as large.
+    pub(crate) fn put_to(
+        &self,
+        case: &Case,
+        step: &StepKey,
+        question: &Question,
+        seat: Seat,
+    ) -> Pin<Box<impl Future<Output = Result<Asked, CaseError>>>> {
+        Box::pin(self.put_until_settled(case, step, question, seat))
+    }
+
+    async fn put_until_settled(
         &self,
         case: &Case,
         step: &StepKey,

@@ -77,7 +77,7 @@ impl Engine {
             NextTrial::Known(id) => id,
         };
         let record = self.ledger.store().find_case(id.as_str()).await?;
-        match self.resume(&record).await? {
+        match Box::pin(self.resume(&record)).await? {
             Resumed::Trial(tried) => Ok(*tried),
             _ => self.tried(id, record.state).await,
         }

@@ -39,7 +39,7 @@ pub(super) async fn judge(invocation: &Invocation, args: &Judge) -> Result<Exit,
     };
     let mut reporter = invocation.reporter(format);
     let stream = engine.ledger().subscribe();
-    let work = invocation.stoppable(&engine, engine.judge(&id, Chooser::Human));
+    let work = invocation.stoppable(&engine, Box::pin(engine.judge(&id, Chooser::Human)));
     let judged = report::report_while(stream, reporter.as_mut(), work).await;
     match judged {
         Ok(dispute) => {

@@ -87,7 +87,7 @@ pub(super) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     let mut reporter = invocation.reporter(events_format(format));
     let stream = engine.ledger().subscribe();
     let work = engine.decree(&settings, &record, wish, args.note);
-    let work = invocation.stoppable(&engine, work);
+    let work = invocation.stoppable(&engine, Box::pin(work));
     let decreed = report::report_while(stream, reporter.as_mut(), work).await?;
     if let Some(tried) = &decreed.next {
         return finish(invocation, tried, format, false);

@@ -67,7 +67,7 @@ pub(super) async fn resume(invocation: &Invocation, args: &ResumeArgs) -> Result
     let format = args.printing.format();
     let mut reporter = invocation.reporter(events_format(format));
     let stream = engine.ledger().subscribe();
-    let work = invocation.stoppable(&engine, engine.resume(&record));
+    let work = invocation.stoppable(&engine, Box::pin(engine.resume(&record)));
     match report::report_while(stream, reporter.as_mut(), work).await? {
         Resumed::Trial(tried) => finish(invocation, &tried, format, args.printing.verbose),
         _ => {

@@ -86,7 +86,7 @@ pub(super) async fn run(invocation: &Invocation, args: NewTrial) -> Result<Exit,
     let format = printing.format();
     let mut reporter = invocation.reporter(events_format(format));
     let stream = engine.ledger().subscribe();
-    let work = invocation.stoppable(&engine, engine.trial(&settings, wish));
+    let work = invocation.stoppable(&engine, Box::pin(engine.trial(&settings, wish)));
     let tried = report::report_while(stream, reporter.as_mut(), work).await?;
     finish(invocation, &tried, format, printing.verbose)
 }

@@ -76,7 +76,8 @@ impl Bench<'_> {
         let key = step_key(item, origin);
         let step = StepKey::new(&key)?;
         let mut waiting = None;
-        let work = async {
+        // In a box: a dispute is large, and every review would be as large as the one it holds.
+        let work = Box::pin(async {
             let summary = match self.open(item, origin, coder, commit).await? {
                 Ok(summary) if self.wish.recorded.is_some() => match self.recorded(&key) {
                     Some(recorded) => recorded,
@@ -91,7 +92,7 @@ impl Bench<'_> {
             }
             waiting = Some(summary);
             Ok(None)
-        };
+        });
         let case = self.asking.case;
         let ruled = case.step_if_answered(&step, Then::GoOn, work).await?;
         let summary = ruled.or(waiting);
