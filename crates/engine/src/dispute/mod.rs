@@ -374,7 +374,12 @@ impl Engine {
 
     async fn settle_holding(&self, case: Case, held: Option<&Case>) -> Result<Dispute, CaseError> {
         let (dispute, effects) = self.story(case.id()).await?;
-        self.carry_out(&case, &dispute, &effects, held).await?;
+        if let Err(error) = self.carry_out(&case, &dispute, &effects, held).await {
+            // We may live on for long, as a runner whose task another has taken. What is left to do is
+            // done by whoever comes next. The failure is worth more than one of giving it back.
+            let _ = case.release().await;
+            return Err(error);
+        }
         match &dispute.state {
             DisputeState::Ruled | DisputeState::Noted => case.close(Outcome::Completed).await?,
             // Whoever resumes it goes on asking the judges who have not answered.
