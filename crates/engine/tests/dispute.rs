@@ -1,5 +1,7 @@
 //! Disputes about tasks that somebody works on.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
