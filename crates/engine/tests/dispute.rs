@@ -62,9 +62,11 @@ async fn what_a_held_task_kept_from_being_done_is_left_to_whoever_comes_next() {
         matches!(refused, CaseError::Store(StoreError::Busy { .. })),
         "{refused}"
     );
-    store.release(&lease).await.unwrap();
 
     let next = runner(temp.path()).await;
+    let as_long_as_it_is_held = next.settle_disputes().await.unwrap();
+    assert_eq!(as_long_as_it_is_held, 0);
+    store.release(&lease).await.unwrap();
     assert_eq!(next.settle_disputes().await.unwrap(), 1);
     let record = next.task(task.as_str()).await.unwrap();
     assert_eq!(record.task.state, TaskState::Disputed);

@@ -317,9 +317,14 @@ impl Engine {
             .await?;
         let mut settled = 0;
         for case in left {
-            if let Some(case) = self.take_if_free(&case).await? {
-                self.settle(case).await?;
-                settled += 1;
+            let Some(case) = self.take_if_free(&case).await? else {
+                continue;
+            };
+            match self.settle(case).await {
+                Ok(_) => settled += 1,
+                // Somebody works on its task, and comes upon the dispute by that.
+                Err(CaseError::Store(StoreError::Busy { .. })) => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(settled)
