@@ -28,6 +28,9 @@ pub struct Finding {
     pub id: String,
     /// The model family of the reviewer; empty when nobody said.
     pub family: String,
+    /// The id of the rule that was broken, for findings of rules and linters; empty for others.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub rule: String,
     /// How bad it is.
     pub severity: Option<Severity>,
     /// How sure the reviewer is.

@@ -179,6 +179,9 @@ pub struct ReviewedFinding {
     pub severity: Severity,
     /// What kind of problem it is.
     pub category: Category,
+    /// The id of the rule that was broken; empty unless a rule or a linter reported it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rule: String,
     /// The final confidence.
     pub confidence: Confidence,
     /// How much agreement carries it.
@@ -248,6 +251,9 @@ pub struct Voice {
     pub family: String,
     /// The reviewer's name for the finding.
     pub id: String,
+    /// The id of the rule that was broken; empty unless this is a rule or a linter.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rule: String,
     /// In one line.
     pub title: String,
     /// In full.

@@ -19,6 +19,7 @@ pub(crate) fn finding(id: &str) -> ReviewedFinding {
         label: Label::High,
         severity: Severity::High,
         category: Category::Bug,
+        rule: String::new(),
         confidence: Confidence::clamped(80),
         agreement: Agreement::SingleSource,
         location: Location::default(),

@@ -112,6 +112,7 @@ fn finding(path: &str, hit: Hit) -> Finding {
         reviewer: name(hit.domain),
         id: format!("{}@{path}:{}:{}", hit.rule, hit.line, hit.column),
         family: FAMILY.to_owned(),
+        rule: hit.rule,
         severity: Some(hit.label.severity()),
         confidence: Some(hit.confidence),
         label: Some(hit.label),

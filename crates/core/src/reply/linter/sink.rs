@@ -80,6 +80,7 @@ impl<'a> Sink<'a> {
         self.found.findings.push(Finding {
             reviewer: self.author.reviewer.clone(),
             family: self.author.family.clone(),
+            rule: draft.rule.trim().to_owned(),
             location: Location {
                 file: paths::relative(&draft.file, self.root),
                 line: draft.line,

@@ -319,6 +319,7 @@ fn rejected() -> ReviewedFinding {
 
 fn finding(id: &str, verdict: Verdict, severity: Severity, confidence: i32) -> ReviewedFinding {
     ReviewedFinding {
+        rule: String::new(),
         id: id.to_owned(),
         fingerprint: id.replace("f-", "v1:"),
         verdict,

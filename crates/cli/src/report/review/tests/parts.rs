@@ -26,6 +26,7 @@ pub(super) fn voice(
     grounding: Grounding,
 ) -> Voice {
     Voice {
+        rule: String::new(),
         reviewer: reviewer.to_owned(),
         family: family.to_owned(),
         id: "1".to_owned(),
