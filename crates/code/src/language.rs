@@ -165,7 +165,7 @@ impl Language {
         })
     }
 
-    fn from_extension(path: &str) -> Option<Self> {
+    pub(crate) fn from_extension(path: &str) -> Option<Self> {
         let extension = Path::new(path).extension()?.to_str()?;
         // `.C` and `.H` are C++ by old custom; every other extension ignores case.
         if matches!(extension, "C" | "H") {
@@ -187,7 +187,7 @@ impl Language {
         }
     }
 
-    fn from_shebang(source: &str) -> Option<Self> {
+    pub(crate) fn from_shebang(source: &str) -> Option<Self> {
         let line = source.lines().next()?.strip_prefix("#!")?;
         let mut words = line.split_whitespace();
         let program = words.next()?;

@@ -5,6 +5,7 @@ pub mod diff;
 pub mod ground;
 pub mod language;
 mod lines;
+pub mod nature;
 mod outline;
 pub mod place;
 pub mod rule;

@@ -70,67 +70,6 @@ fn is_test_folder(folder: &str) -> bool {
     )
 }
 
-/// Tells whether a path is one of prose or data, in which nobody looks for defects of code.
-#[must_use]
-pub fn is_prose_or_data(path: &str) -> bool {
-    let file = path.rsplit(['/', '\\']).next().unwrap_or_default();
-    let lower = file.to_ascii_lowercase();
-    let is_named = matches!(
-        lower.as_str(),
-        "license"
-            | "licence"
-            | "copying"
-            | "notice"
-            | "authors"
-            | "changelog"
-            | "readme"
-            | "codeowners"
-            | ".gitignore"
-            | ".gitattributes"
-            | ".editorconfig"
-            | ".mailmap"
-    );
-    let ending = lower.rsplit_once('.').map_or("", |(_, ending)| ending);
-    // Data that a build or a pipeline runs is code in other clothes.
-    let is_run = path.starts_with(".github/")
-        || path.starts_with(".circleci/")
-        || lower.ends_with("-ci.yml")
-        || lower.starts_with("docker-compose")
-        || matches!(
-            lower.as_str(),
-            "package.json" | "cmakelists.txt" | "action.yml"
-        );
-    if is_run {
-        return false;
-    }
-    is_named
-        || matches!(
-            ending,
-            "md" | "mdx"
-                | "markdown"
-                | "rst"
-                | "txt"
-                | "adoc"
-                | "org"
-                | "tex"
-                | "csv"
-                | "tsv"
-                | "json"
-                | "jsonl"
-                | "yaml"
-                | "yml"
-                | "toml"
-                | "ini"
-                | "cfg"
-                | "svg"
-                | "po"
-                | "pot"
-                | "bib"
-                | "log"
-                | "snap"
-        )
-}
-
 /// Tells whether a file was written by a program: it says so near its top, or its lines are too
 /// long to have been typed.
 #[must_use]
@@ -146,7 +85,9 @@ pub fn is_generated(source: &str) -> bool {
     says_so || is_minified(source)
 }
 
-fn is_minified(source: &str) -> bool {
+/// Tells whether the lines of a text are too long to have been typed.
+#[must_use]
+pub fn is_minified(source: &str) -> bool {
     let lines = source.lines().count().max(1);
     source.len() > 4_000 && source.len() / lines > 300
 }

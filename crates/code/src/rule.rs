@@ -9,11 +9,13 @@ mod check;
 mod load;
 mod meta;
 mod suppress;
+mod text;
 
 pub use builtin::{builtin_rules, examples};
 pub use check::{CutOff, Hit, Report, Reviewer, Source};
 pub use load::{RuleError, RuleSet, load_user_rules};
 pub use meta::{Domain, Example, RuleInfo, Scope};
+pub use text::{TextExample, TextSource, text_examples, text_rules};
 
 #[cfg(test)]
 mod tests;

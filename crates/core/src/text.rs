@@ -38,6 +38,26 @@ pub fn for_terminal(text: &str) -> Cow<'_, str> {
     )
 }
 
+/// Returns `text` with every control and format character but newline and tab written out, so
+/// that a direction override reads `\u{202e}` rather than turning the line around.
+///
+/// Models and people see the same: what is hidden in a text hides from neither.
+#[must_use]
+pub fn with_hidden_written_out(text: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| may_be_shown(c) || c == '\r';
+    if text.chars().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match is_plain(c) {
+            true => shown.push(c),
+            false => shown.extend(c.escape_unicode()),
+        }
+    }
+    Cow::Owned(shown)
+}
+
 fn may_be_shown(c: char) -> bool {
     matches!(c, '\n' | '\t') || !(c.is_control() || is_format(c))
 }

@@ -15,6 +15,7 @@ use super::builtin;
 use super::load::{LanguageRules, Rule, RuleSet};
 use super::meta::{Domain, Scope};
 use super::suppress::is_silenced;
+use super::text::{self, TextSource};
 use crate::language::{Grammar, Language, Limits, ParseError};
 use crate::lines::LineSet;
 use crate::outline::{Outline, last_line, line_number};
@@ -162,6 +163,12 @@ impl Reviewer {
         Ok(report(source, &outline, found, cut_off))
     }
 
+    /// Checks the text of a file, whatever it is: configuration, scripts, prose, code.
+    #[must_use]
+    pub fn check_text(&self, source: &TextSource<'_>) -> Report {
+        text::check(source, &self.domains)
+    }
+
     fn wants(&self, rule: &Rule, path: &str) -> bool {
         let info = &rule.info;
         let in_domain = info.domain == Domain::Project || self.domains.contains(&info.domain);
@@ -175,7 +182,7 @@ impl Reviewer {
                 Scope::Anywhere => true,
                 Scope::Product => !place::is_test_path(path) && !place::is_sample_path(path),
                 // Rust keeps tests beside the code; the place of each hit decides there.
-                Scope::Tests => place::is_test_path(path) || info.language == Language::Rust,
+                Scope::Tests => place::is_test_path(path) || info.language == Some(Language::Rust),
             }
     }
 }

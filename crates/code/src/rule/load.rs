@@ -50,7 +50,10 @@ impl RuleSet {
     }
 
     fn add(&mut self, rule: Rule) {
-        let rules = self.languages.entry(rule.info.language).or_default();
+        let rules = self
+            .languages
+            .entry(rule.config.language.language())
+            .or_default();
         rules.add(rule);
     }
 }
@@ -225,7 +228,7 @@ impl ReadRule {
         Ok(RuleInfo {
             id: config.id.clone(),
             domain,
-            language,
+            language: Some(language),
             message,
             reason: config.note.clone().unwrap_or_default().trim().to_owned(),
             suggestion: self.metadata.suggestion.clone().unwrap_or_default(),

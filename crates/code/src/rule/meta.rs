@@ -78,8 +78,8 @@ pub struct RuleInfo {
     pub id: String,
     /// The reviewer that it belongs to.
     pub domain: Domain,
-    /// The language that it reads.
-    pub language: Language,
+    /// The language that it reads; nothing for rules on the text of any file.
+    pub language: Option<Language>,
     /// The finding in one line; may name meta variables.
     pub message: String,
     /// Why it matters.
@@ -146,13 +146,8 @@ impl Metadata {
     /// passed trials without a failure make `(n + 1) / (n + 2)`; what the rule is known not to
     /// see is taken off in points. A rule without examples starts at 50.
     pub(crate) fn confidence(&self) -> Confidence {
-        let passed = i32::try_from(self.bad.len() + self.good.len()).unwrap_or(i32::MAX - 2);
-        let earned = (100 * i64::from(passed + 1)) / i64::from(passed + 2);
-        let doubt = self
-            .doubt
-            .as_ref()
-            .map_or(0, |doubt| i32::from(doubt.points));
-        Confidence::clamped(i32::try_from(earned).unwrap_or(100) - doubt)
+        let doubt = self.doubt.as_ref().map_or(0, |doubt| doubt.points);
+        earned(self.bad.len() + self.good.len(), doubt)
     }
 
     /// Returns the examples of a rule for one of its languages.
@@ -172,6 +167,13 @@ impl Metadata {
         let good = self.good.iter().map(|source| example(source, Vec::new()));
         bad.chain(good).collect()
     }
+}
+
+/// Returns the confidence that `examples`, all passed, have earned, less the points of doubt.
+pub(super) fn earned(examples: usize, doubt: u8) -> Confidence {
+    let passed = i32::try_from(examples).unwrap_or(i32::MAX - 2);
+    let earned = (100 * i64::from(passed + 1)) / i64::from(passed + 2);
+    Confidence::clamped(i32::try_from(earned).unwrap_or(100) - i32::from(doubt))
 }
 
 fn marked_lines(source: &str) -> Vec<u32> {

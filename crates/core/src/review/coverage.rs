@@ -21,9 +21,22 @@ impl Coverage {
         &'a self,
         may_skip: &'a [Omission],
     ) -> impl Iterator<Item = &'a LeftOut> + 'a {
-        self.left_out
-            .iter()
-            .filter(|file| !may_skip.contains(&file.why))
+        let may = |file: &LeftOut| {
+            let is_allowed = may_skip.contains(&file.why) || file.why.needs_nobody();
+            is_allowed && !file.claimed
+        };
+        self.left_out.iter().filter(move |file| !may(file))
+    }
+
+    /// Returns how many files were left out for which reasons, in words: `2 files of prose or data`.
+    #[must_use]
+    pub fn left_out_in_words(&self) -> String {
+        let parts = Omission::ALL.into_iter().filter_map(|why| {
+            let count = self.left_out.iter().filter(|file| file.why == why).count();
+            let noun = if count == 1 { "file" } else { "files" };
+            (count > 0).then(|| format!("{count} {noun} {}", why.attribute()))
+        });
+        parts.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -69,6 +82,9 @@ pub struct LeftOut {
     /// More about it, such as the size; empty when there is nothing to add.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
+    /// Whether only the change itself says so: such a reason excuses nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub claimed: bool,
 }
 
 /// Why a file was not reviewed.
@@ -77,8 +93,10 @@ pub struct LeftOut {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Omission {
-    /// It is no text.
+    /// It is no text, and nobody knows what it is.
     Binary,
+    /// A picture, a font, a sound or a document, by its name and its first bytes.
+    Asset,
     /// A program wrote it, and it was known for that before this change.
     Generated,
     /// It lists the exact versions of dependencies.
@@ -95,12 +113,18 @@ pub enum Omission {
     Submodule,
     /// A link to another file.
     Symlink,
-    /// Prose or data, and every reviewer of the panel reads only code.
+    /// Prose or data, and nobody of the panel read it.
     NotCode,
     /// Code in a language that no reviewer of the panel reads.
     UnknownLanguage,
     /// The config says to ignore it.
     Ignored,
+    /// It belongs to Tribunal: its settings, its rulings, its rendering of disputes.
+    Own,
+    /// Nothing of its content changed, only its name or its mode.
+    Unchanged,
+    /// It was deleted, and what it was could not be shown.
+    Deleted,
     /// A reviewer was to see it, and no reviewer's answer came.
     Unanswered,
     /// The change has more files than the limit.
@@ -109,8 +133,9 @@ pub enum Omission {
 
 impl Omission {
     /// All kinds, in the order in which they are listed.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 18] = [
         Self::Binary,
+        Self::Asset,
         Self::Generated,
         Self::LockFile,
         Self::Vendored,
@@ -122,6 +147,9 @@ impl Omission {
         Self::NotCode,
         Self::UnknownLanguage,
         Self::Ignored,
+        Self::Own,
+        Self::Unchanged,
+        Self::Deleted,
         Self::Unanswered,
         Self::TooMany,
     ];
@@ -131,6 +159,7 @@ impl Omission {
     pub fn phrase(self) -> &'static str {
         match self {
             Self::Binary => "binary",
+            Self::Asset => "picture, font or other asset",
             Self::Generated => "generated",
             Self::LockFile => "lock file",
             Self::Vendored => "vendored",
@@ -142,8 +171,44 @@ impl Omission {
             Self::NotCode => "not code",
             Self::UnknownLanguage => "no reviewer reads its language",
             Self::Ignored => "ignored by the config",
+            Self::Own => "belongs to Tribunal",
+            Self::Unchanged => "content unchanged",
+            Self::Deleted => "deleted",
             Self::Unanswered => "no reviewer answered",
             Self::TooMany => "too many files",
+        }
+    }
+
+    /// Tells whether the reason never forbids a PASS, whatever the settings say.
+    #[must_use]
+    pub fn needs_nobody(self) -> bool {
+        matches!(
+            self,
+            Self::Ignored | Self::Own | Self::Unchanged | Self::Deleted
+        )
+    }
+
+    /// Returns the reason as it follows `2 files`.
+    fn attribute(self) -> &'static str {
+        match self {
+            Self::Binary => "that are binary",
+            Self::Asset => "with pictures, fonts or other assets",
+            Self::Generated => "that programs wrote",
+            Self::LockFile => "with locked versions",
+            Self::Vendored => "of vendored code",
+            Self::Oversized => "over the size limit",
+            Self::Credentials => "that may hold credentials",
+            Self::Unreadable => "that cannot be read",
+            Self::Submodule => "for submodules",
+            Self::Symlink => "that are links",
+            Self::NotCode => "of prose or data",
+            Self::UnknownLanguage => "in languages nobody reads",
+            Self::Ignored => "ignored by the config",
+            Self::Own => "of Tribunal itself",
+            Self::Unchanged => "with unchanged content",
+            Self::Deleted => "deleted",
+            Self::Unanswered => "without an answer",
+            Self::TooMany => "over the limit",
         }
     }
 }

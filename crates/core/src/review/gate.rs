@@ -107,21 +107,26 @@ pub fn decide(evidence: &Evidence<'_>) -> Gate {
         1 => causes.push("a finding that would bind is disputed".to_owned()),
         n => causes.push(format!("{n} findings that would bind are disputed")),
     }
-    if evidence.asked == 0 {
+    let uncovered: Vec<_> = evidence.coverage.uncovered(evidence.may_skip).collect();
+    // A change that needs no reviewer passes without one: it is empty, or prose, or ignored.
+    let needs_nobody = evidence.coverage.reviewed.is_empty() && uncovered.is_empty();
+    if evidence.asked == 0 && !needs_nobody {
         causes.push("nobody reviewed the change".to_owned());
     }
     causes.extend(evidence.missing.iter().cloned());
-    let uncovered: Vec<_> = evidence.coverage.uncovered(evidence.may_skip).collect();
     if let Some(first) = uncovered.first() {
         let more = match uncovered.len() {
             1 => String::new(),
             n => format!(", and {} more", n - 1),
         };
         let (path, why) = (&first.path, first.why);
-        causes.push(format!("`{path}` was not reviewed ({why}){more}"));
-    }
-    if evidence.coverage.reviewed.is_empty() && uncovered.is_empty() {
-        causes.push("there was nothing to review".to_owned());
+        let only_here = match first.claimed {
+            true => ", which only the change itself says",
+            false => "",
+        };
+        causes.push(format!(
+            "`{path}` was not reviewed ({why}{only_here}){more}"
+        ));
     }
     if causes.is_empty() {
         Gate::Pass

@@ -60,6 +60,21 @@ pub struct ReviewReport {
 }
 
 impl ReviewReport {
+    /// Returns why a change that passed needed no reviewer; nothing when somebody read it.
+    #[must_use]
+    pub fn needed_nobody(&self) -> Option<String> {
+        if self.gate != Gate::Pass || !self.coverage.reviewed.is_empty() {
+            return None;
+        }
+        let why = match (&self.change.empty, self.coverage.left_out_in_words()) {
+            (Some(why), words) if words.is_empty() => why.clone(),
+            (Some(why), words) => format!("{why}; {words}"),
+            (None, words) if words.is_empty() => "no file changed".to_owned(),
+            (None, words) => words,
+        };
+        Some(format!("nothing in this change needed a reviewer ({why})"))
+    }
+
     /// Tells whether the gate asks for `finding`: it fails while such a finding is accepted, and
     /// does not pass while one is disputed.
     #[must_use]
@@ -89,6 +104,9 @@ pub struct ChangeSummary {
     pub head: Option<String>,
     /// Whether whole files were reviewed rather than changed lines.
     pub whole_files: bool,
+    /// Why there is nothing to review, when the change is empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub empty: Option<String>,
 }
 
 /// One member of the panel.

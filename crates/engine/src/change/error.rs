@@ -44,14 +44,9 @@ pub enum ChangeError {
         /// Why not.
         why: String,
     },
-    /// Nothing changed, or nothing below the given paths.
-    #[error("there is nothing to review: {reason}")]
-    NothingToReview {
-        /// What was looked at.
-        reason: String,
-        /// What could be tried instead, one sentence each.
-        hints: Vec<String>,
-    },
+    /// There are no files at all.
+    #[error("there are no files to review")]
+    NoFiles,
     /// A revision names nothing.
     #[error("no commit is called `{revision}`")]
     UnknownRevision {
@@ -214,7 +209,6 @@ impl ChangeError {
                 "Name the files to review, as in `tribunal review src`".to_owned(),
                 "Or make it a repository with `git init`".to_owned(),
             ],
-            Self::NothingToReview { hints, .. } => hints.clone(),
             Self::UnknownRevision { suggestion, .. } => suggestion
                 .iter()
                 .map(|name| format!("Did you mean `{name}`?"))
@@ -261,6 +255,7 @@ impl ChangeError {
             | Self::PathOutside { .. }
             | Self::BadGlob { .. }
             | Self::EmptyPatch
+            | Self::NoFiles
             | Self::TooLarge { .. }
             | Self::TargetExists { .. }
             | Self::GitTooSlow { .. }

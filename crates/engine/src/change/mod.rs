@@ -6,6 +6,7 @@
 //! written, and no program named in it is started.
 
 pub(crate) mod agent_names;
+mod assets;
 mod attributes;
 pub(crate) mod blobs;
 pub(crate) mod checkout;
@@ -132,6 +133,19 @@ pub struct Pinned {
     /// Files of the working tree that were not even stored, such as untracked keys.
     #[serde(default)]
     pub left_out: Vec<LeftOut>,
+    /// Why there is nothing to review, when nothing changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub empty: Option<Empty>,
+}
+
+/// A change without a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Empty {
+    /// What was looked at, such as `nothing is staged`.
+    pub reason: String,
+    /// What could be tried instead, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<String>,
 }
 
 /// A change with the texts of its files.

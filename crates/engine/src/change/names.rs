@@ -140,6 +140,12 @@ const EXAMPLES: [&str; 8] = [
     "default", "defaults", "dist", "example", "sample", "schema", "template", "tpl",
 ];
 
+/// Tells whether a file belongs to Tribunal: its settings, rules, rulings and ledger, and the
+/// rendering of its disputes.
+pub(crate) fn is_own(path: &str) -> bool {
+    path.starts_with(".tribunal/") || path == "dispute.md"
+}
+
 /// Returns why a file of this name is left out, if it is.
 pub(crate) fn omission(path: &str) -> Option<Omission> {
     if may_hold_credentials(path) {

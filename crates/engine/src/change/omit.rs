@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use tribunal_code::nature::Nature;
 use tribunal_code::place;
 use tribunal_core::review::coverage::{LeftOut, Omission};
 
@@ -41,10 +42,19 @@ impl Ignored {
     }
 }
 
+/// A file whose name is no reason to leave it out.
+pub(super) struct Kept<'a> {
+    pub(super) path: &'a str,
+    pub(super) old_path: Option<&'a str>,
+    /// Whether `.gitattributes` calls it binary.
+    pub(super) is_binary: bool,
+}
+
 /// All that decides whether a file is left out before its content is read.
 pub(super) struct Rules {
     ignored: Ignored,
     attributes: BTreeMap<Vec<u8>, Attributes>,
+    is_whole: bool,
 }
 
 impl Rules {
@@ -69,14 +79,12 @@ impl Rules {
         Ok(Self {
             ignored: Ignored::new(&pinned.ignore)?,
             attributes,
+            is_whole: pinned.whole_files,
         })
     }
 
     /// Returns the paths of a file, or why it is left out by its name, kind or attributes.
-    pub(super) fn paths<'a>(
-        &self,
-        entry: &'a Entry,
-    ) -> Result<(&'a str, Option<&'a str>), LeftOut> {
+    pub(super) fn paths<'a>(&self, entry: &'a Entry) -> Result<Kept<'a>, LeftOut> {
         let shown = String::from_utf8_lossy(&entry.path);
         let Ok(path) = str::from_utf8(&entry.path) else {
             return Err(left_out(
@@ -92,15 +100,25 @@ impl Rules {
         if self.ignored.contains(path) {
             return Err(left_out(path, Omission::Ignored, ""));
         }
+        if names::is_own(path) {
+            return Err(own(path, entry));
+        }
         if let Some(why) = kind_omission(entry) {
-            return Err(left_out(path, why, ""));
+            return Err(self.other_kind(path, why, entry));
         }
         // What was in a file of keys is still secret when the file is called otherwise.
         if old_path.is_some_and(names::may_hold_credentials) {
             return Err(left_out(path, Omission::Credentials, ""));
         }
-        if let Some(why) = names::omission(path) {
-            return Err(left_out(path, why, ""));
+        match names::omission(path) {
+            Some(why) if is_gone(entry) => {
+                return Err(left_out(path, Omission::Deleted, why.phrase()));
+            }
+            Some(why) if self.was_so_before(why, entry, old_path) => {
+                return Err(left_out(path, why, ""));
+            }
+            // A new file is not vendored because the change says so: it is read like any other.
+            Some(_) | None => {}
         }
         let attributes = self
             .attributes
@@ -109,8 +127,53 @@ impl Rules {
             .unwrap_or_default();
         match attribute_omission(attributes) {
             Some((why, detail)) => Err(left_out(path, why, detail)),
-            None => Ok((path, old_path)),
+            None => Ok(Kept {
+                path,
+                old_path,
+                is_binary: attributes.is_binary,
+            }),
         }
+    }
+
+    /// Tells whether the name of a file said before the change what it says now.
+    ///
+    /// What keys and lists of versions are, nobody has to say; what is somebody else's code, or
+    /// that of a program, the change could say of anything.
+    fn was_so_before(&self, why: Omission, entry: &Entry, old_path: Option<&str>) -> bool {
+        let is_claim = matches!(why, Omission::Vendored | Omission::Generated);
+        let was = match old_path {
+            Some(old) => names::omission(old) == Some(why),
+            None => entry.old.kind() == Kind::File,
+        };
+        !is_claim || self.is_whole || was
+    }
+
+    fn other_kind(&self, path: &str, why: Omission, entry: &Entry) -> LeftOut {
+        if is_gone(entry) {
+            return left_out(path, Omission::Deleted, why.phrase());
+        }
+        let is_new = why == Omission::Submodule && entry.old.kind() != Kind::Submodule;
+        LeftOut {
+            claimed: is_new && !self.is_whole,
+            ..left_out(path, why, "")
+        }
+    }
+}
+
+fn is_gone(entry: &Entry) -> bool {
+    entry.new.kind() == Kind::Missing
+}
+
+/// Returns the note about a file of Tribunal. Nobody gets to see it; a program among them excuses
+/// itself with its place, which does not count.
+fn own(path: &str, entry: &Entry) -> LeftOut {
+    let is_file = matches!(entry.new.kind(), Kind::File | Kind::Missing);
+    let may_run = entry.new.mode & 0o111 != 0 && entry.new.kind() == Kind::File;
+    let nature = Nature::of(path, "");
+    let is_plain = nature.is_prose_or_data() || matches!(nature, Nature::Config(_));
+    LeftOut {
+        claimed: !is_gone(entry) && (!is_file || may_run || !is_plain),
+        ..left_out(path, Omission::Own, "")
     }
 }
 
@@ -120,6 +183,7 @@ pub(super) fn left_out(path: &str, why: Omission, detail: impl Into<String>) -> 
         path: path.to_owned(),
         why,
         detail: detail.into(),
+        claimed: false,
     }
 }
 
@@ -159,8 +223,6 @@ fn attribute_omission(attributes: Attributes) -> Option<(Omission, &'static str)
         Some((Omission::Vendored, "by `.gitattributes`"))
     } else if attributes.is_generated {
         Some((Omission::Generated, "by `.gitattributes`"))
-    } else if attributes.is_binary {
-        Some((Omission::Binary, "by `.gitattributes`"))
     } else {
         None
     }

@@ -36,7 +36,15 @@ pub(super) fn read(
             let detail = "its path leads out of the tree";
             omitted.push(left_out(&path, Omission::Unreadable, detail));
         } else if let Some(why) = omission(pinned, &ignored, &diff, &section) {
-            omitted.push(left_out(&path, why, ""));
+            // Only the patch knows whether such a file was there before.
+            let is_claim = matches!(
+                why,
+                Omission::Vendored | Omission::Generated | Omission::Own
+            ) && diff.change != FileChange::Modified;
+            omitted.push(LeftOut {
+                claimed: is_claim,
+                ..left_out(&path, why, "")
+            });
         } else if files.len() >= pinned.limits.max_files {
             omitted.push(too_many(&path, pinned.limits.max_files));
         } else {
@@ -65,6 +73,8 @@ fn omission(
     });
     if ignored.contains(&diff.path) {
         Some(Omission::Ignored)
+    } else if names::is_own(&diff.path) {
+        Some(Omission::Own)
     } else if old_path.is_some_and(names::may_hold_credentials) {
         Some(Omission::Credentials)
     } else if let Some(why) = names::omission(&diff.path) {

@@ -1,18 +1,21 @@
 //! Chooses what is reviewed and gives all of it an id.
 
-use super::listing;
+use tribunal_core::review::coverage::{LeftOut, Omission};
+
+use super::listing::{self, Kind};
+use super::omit::left_out;
 use super::paths;
 use super::repository::Repository;
 use super::revision::{self, Other};
 use super::snapshot::{self, Snapshot};
 use super::take::Intake;
-use super::{ChangeError, ChangeRequest, ChangeSource, Pinned, patch};
+use super::{ChangeError, ChangeRequest, ChangeSource, Empty, Pinned, patch};
 
 /// Chooses what `request` asks for; what has no id yet is stored in our repository.
 ///
 /// # Errors
 ///
-/// There is nothing to review, a name means nothing, or git fails.
+/// A name or a path means nothing, or git fails.
 pub fn pin(repo: &Repository, request: &ChangeRequest) -> Result<Pinned, ChangeError> {
     let doing = format!("enter `{}`", request.directory.display());
     let directory = request.directory.canonicalize();
@@ -58,6 +61,7 @@ impl Wanted<'_> {
             limits: self.request.limits,
             ignore: self.request.ignore.clone(),
             left_out: Vec::new(),
+            empty: None,
         }
     }
 
@@ -72,7 +76,8 @@ impl Wanted<'_> {
             unread = Some(pinned).filter(|pinned| !pinned.left_out.is_empty());
         }
         let Some(head) = revision::head(self.repo)? else {
-            return Err(self.nothing("the repository has no commits yet", &[]));
+            let nothing = unread.unwrap_or_else(|| self.blank("uncommitted work"));
+            return self.empty(nothing, "the repository has no commits yet", &[]);
         };
         for other in revision::others(self.repo)? {
             let base = match revision::merge_base(self.repo, &other, &head) {
@@ -95,8 +100,11 @@ impl Wanted<'_> {
             "Review the last commit with `--commit HEAD`",
             "Review what came after a revision with `--base REV`",
         ];
+        let mut pinned = self.blank("uncommitted work");
+        pinned.left_out = self.submodules(&head)?;
+        (pinned.base, pinned.head) = (Some(head.clone()), Some(head));
         let reason = "no uncommitted work, and the branch has nothing of its own";
-        Err(self.nothing(reason, &hints))
+        self.empty(pinned, reason, &hints)
     }
 
     fn files(&self) -> Result<Pinned, ChangeError> {
@@ -122,12 +130,15 @@ impl Wanted<'_> {
 
     fn uncommitted(&self) -> Result<Pinned, ChangeError> {
         self.repo.versioned()?;
-        let pinned = self.uncommitted_pin()?;
+        let mut pinned = self.uncommitted_pin()?;
         if self.differs(&pinned)? || !pinned.left_out.is_empty() {
             return Ok(pinned);
         }
+        if let Some(head) = &pinned.base {
+            pinned.left_out = self.submodules(head)?;
+        }
         let hint = "Review the last commit with `--commit HEAD`";
-        Err(self.nothing("no uncommitted work", &[hint]))
+        self.empty(pinned, "no uncommitted work", &[hint])
     }
 
     fn uncommitted_pin(&self) -> Result<Pinned, ChangeError> {
@@ -153,7 +164,7 @@ impl Wanted<'_> {
             return Ok(pinned);
         }
         let hint = "Stage files with `git add`, or review without `--staged`";
-        Err(self.nothing("nothing is staged", &[hint]))
+        self.empty(pinned, "nothing is staged", &[hint])
     }
 
     fn since(&self, revision: &str) -> Result<Pinned, ChangeError> {
@@ -168,7 +179,7 @@ impl Wanted<'_> {
         (pinned.base, pinned.head) = (Some(base), Some(head.clone()));
         if !self.differs(&pinned)? {
             let reason = format!("no commit of the branch came after `{revision}`");
-            return Err(self.nothing(&reason, &[]));
+            return self.empty(pinned, &reason, &[]);
         }
         // What is being typed is no part of what the revision was asked about; say so instead.
         if self.has_uncommitted_work(&head) {
@@ -188,15 +199,19 @@ impl Wanted<'_> {
             return Ok(pinned);
         }
         let reason = format!("the commit {short} changes no file");
-        Err(self.nothing(&reason, &[]))
+        self.empty(pinned, &reason, &[])
     }
 
     fn patch(&self, bytes: &[u8]) -> Result<Pinned, ChangeError> {
+        // `git diff` prints nothing when nothing changed.
+        if bytes.trim_ascii().is_empty() {
+            return self.empty(self.blank("a patch"), "the patch is empty", &[]);
+        }
         let pinned = patch::pin(self.repo, self.blank("a patch"), bytes)?;
         if pinned.loose_patch.is_some() || self.differs(&pinned)? {
             return Ok(pinned);
         }
-        Err(self.nothing("the patch changes no file", &[]))
+        self.empty(pinned, "the patch changes no file", &[])
     }
 
     fn fill(&self, pinned: &mut Pinned, snapshot: Snapshot) {
@@ -218,6 +233,23 @@ impl Wanted<'_> {
         let branch = revision::branch(self.repo)?;
         let branch = branch.unwrap_or_else(|| "HEAD".to_owned());
         Ok(format!("{branch} against {other}"))
+    }
+
+    /// Returns the submodules that are checked out: what is being typed there is not looked at, so
+    /// nobody can say that nothing changed.
+    fn submodules(&self, head: &str) -> Result<Vec<LeftOut>, ChangeError> {
+        let nothing = self.repo.format.empty_tree();
+        let entries = listing::compare(self.repo, nothing, head, &self.paths)?;
+        let modules = entries
+            .iter()
+            .filter(|entry| entry.new.kind() == Kind::Submodule);
+        let paths = modules.map(|entry| String::from_utf8_lossy(&entry.path));
+        let root = self.repo.root();
+        let filled = paths.filter(|path| root.join(&**path).join(".git").exists());
+        let detail = "work inside it is not looked at";
+        Ok(filled
+            .map(|path| left_out(&path, Omission::Submodule, detail))
+            .collect())
     }
 
     fn has_uncommitted_work(&self, head: &str) -> bool {
@@ -246,7 +278,7 @@ impl Wanted<'_> {
         if self.paths.is_empty() {
             return match found.next().is_some() || !pinned.left_out.is_empty() {
                 true => Ok(()),
-                false => Err(self.nothing("there are no files", &[])),
+                false => Err(ChangeError::NoFiles),
             };
         }
         let found: Vec<_> = found.collect();
@@ -267,15 +299,48 @@ impl Wanted<'_> {
         Ok(())
     }
 
-    fn nothing(&self, reason: &str, hints: &[&str]) -> ChangeError {
+    /// Returns a change without a file, which needs no reviewer. A path that names nothing at all
+    /// is a mistake all the same.
+    fn empty(
+        &self,
+        mut pinned: Pinned,
+        reason: &str,
+        hints: &[&str],
+    ) -> Result<Pinned, ChangeError> {
         let mut reason = reason.to_owned();
         if !self.paths.is_empty() {
+            self.check_known(&pinned)?;
             reason.push_str(" below the given paths");
         }
-        ChangeError::NothingToReview {
+        pinned.empty = Some(Empty {
             reason,
             hints: hints.iter().map(ToString::to_string).collect(),
+        });
+        Ok(pinned)
+    }
+
+    /// Fails if a path that was typed exists neither in the working tree nor on a side of the change.
+    fn check_known(&self, pinned: &Pinned) -> Result<(), ChangeError> {
+        let root = self.repo.root();
+        for path in &self.paths {
+            if root.join(path).exists() {
+                continue;
+            }
+            let nothing = self.repo.format.empty_tree();
+            let sides = [pinned.base.as_deref(), pinned.head.as_deref()];
+            let mut is_known = false;
+            for side in sides.into_iter().flatten() {
+                let scope = std::slice::from_ref(path);
+                is_known |= !listing::compare(self.repo, nothing, side, scope)?.is_empty();
+            }
+            if !is_known {
+                return Err(ChangeError::PathMatchesNothing {
+                    path: path.clone(),
+                    hint: paths::why_nothing(root, path),
+                });
+            }
         }
+        Ok(())
     }
 }
 

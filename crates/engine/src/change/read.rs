@@ -1,12 +1,16 @@
 //! Reads a change from what was pinned.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::sync::Arc;
 
 use tribunal_code::language::Language;
+use tribunal_code::nature::Nature;
+use tribunal_code::place;
 use tribunal_code::text::decode;
 use tribunal_core::review::coverage::{FileStatus, LeftOut, Omission};
 
+use super::assets::{OPENING, is_asset, is_asset_of_any_name};
 use super::compare::{Effort, Pair};
 use super::listing::{self, Entry, Kind, Side};
 use super::omit::{Rules, is_generated, left_out, too_many};
@@ -17,7 +21,8 @@ use super::{Change, ChangeError, ChangedFile, Pinned, blobs, names, partial};
 #[derive(Debug, Clone)]
 enum Content {
     Text(Arc<str>, Lossy),
-    Binary,
+    /// No text; the first bytes.
+    Binary(Vec<u8>),
     Key,
 }
 
@@ -70,6 +75,8 @@ struct Named<'a> {
     entry: &'a Entry,
     path: &'a str,
     old_path: Option<&'a str>,
+    /// Whether `.gitattributes` calls it binary.
+    is_binary: bool,
 }
 
 fn by_name<'a>(
@@ -83,13 +90,14 @@ fn by_name<'a>(
     for entry in entries {
         match rules.paths(entry) {
             Err(left) => omitted.push(left),
-            Ok((path, _)) if named.len() >= limit => {
-                omitted.push(too_many(path, limit));
+            Ok(kept) if named.len() >= limit => {
+                omitted.push(too_many(kept.path, limit));
             }
-            Ok((path, old_path)) => named.push(Named {
+            Ok(kept) => named.push(Named {
                 entry,
-                path,
-                old_path,
+                path: kept.path,
+                old_path: kept.old_path,
+                is_binary: kept.is_binary,
             }),
         }
     }
@@ -109,6 +117,18 @@ fn by_size<'a>(
     let mut total: u64 = 0;
     let mut sized = Vec::new();
     for file in named {
+        if file.is_gone()
+            && file
+                .ids()
+                .any(|id| sizes.get(id).copied().flatten() > Some(limits.max_file_bytes))
+        {
+            omitted.push(left_out(
+                file.path,
+                Omission::Deleted,
+                "too large to be shown",
+            ));
+            continue;
+        }
         let found = file.ids().map(|id| sizes.get(id).copied().flatten());
         let Some(found) = found.collect::<Option<Vec<u64>>>() else {
             let detail = "its content is missing from the repository";
@@ -117,8 +137,11 @@ fn by_size<'a>(
         };
         let largest = found.iter().copied().max().unwrap_or(0);
         if largest > limits.max_file_bytes {
-            let detail = format!("{largest} bytes");
-            omitted.push(left_out(file.path, Omission::Oversized, detail));
+            let why = match opening(repo, &file.entry.new)? {
+                Some(bytes) if is_asset(file.path, &bytes) => Omission::Asset,
+                _ => Omission::Oversized,
+            };
+            omitted.push(left_out(file.path, why, format!("{largest} bytes")));
             continue;
         }
         let with_it = total.saturating_add(found.iter().sum());
@@ -153,10 +176,25 @@ fn contents(
     Ok(contents)
 }
 
+/// Returns the first bytes of a file that is too large to be read.
+fn opening(repo: &Repository, side: &Side) -> Result<Option<Vec<u8>>, ChangeError> {
+    let mut bytes = None;
+    if side.kind() == Kind::File {
+        blobs::each(repo, &[side.id.as_str()], |_, content| {
+            let mut opening = io::Read::take(content, OPENING as u64);
+            io::Read::read_to_end(&mut opening, bytes.insert(Vec::new())).map(|_| ())
+        })?;
+    }
+    Ok(bytes)
+}
+
 impl Content {
     fn of(bytes: &[u8]) -> Self {
+        let opening = || bytes.get(..OPENING).unwrap_or(bytes).to_vec();
         match decode(bytes) {
-            None => Self::Binary,
+            None => Self::Binary(opening()),
+            // A small picture may have no zero byte, but it is no text either.
+            Some(text) if text.is_lossy && is_asset_of_any_name(bytes) => Self::Binary(opening()),
             Some(text) if names::starts_as_key(text.text.as_bytes()) => Self::Key,
             Some(text) => Self::Text(Arc::from(&*text.text), text.is_lossy),
         }
@@ -185,15 +223,24 @@ impl<'a> Named<'a> {
         });
         let has = |sought: fn(&Content) -> bool| sides.into_iter().flatten().any(sought);
         if has(|content| matches!(content, Content::Key)) {
-            return omitted(Omission::Credentials);
+            return omitted(if self.is_gone() {
+                Omission::Deleted
+            } else {
+                Omission::Credentials
+            });
         }
-        if has(|content| matches!(content, Content::Binary)) {
-            return omitted(Omission::Binary);
+        if let Some(why) = self.binary(sides) {
+            return omitted(why);
+        }
+        if self.is_binary {
+            let detail = "by `.gitattributes`";
+            return Err(left_out(self.path, Omission::Binary, detail));
         }
         let [old, new] = sides.map(|content| match content {
             Some(Content::Text(text, is_lossy)) => Some((text.clone(), *is_lossy)),
             _ => None,
         });
+        let old = old.filter(|_| !self.became_code(new.as_ref().map(|(text, _)| &**text)));
         let status = self.status(pinned.whole_files, old.is_some());
         let (base_text, new_text) = (
             old.as_ref().map(|(text, _)| text.clone()),
@@ -203,12 +250,19 @@ impl<'a> Named<'a> {
         if is_generated(is_whole, base_text.as_deref(), new_text.as_deref()) {
             return omitted(Omission::Generated);
         }
+        let is_endless = base_text.is_none() && new_text.as_deref().is_some_and(place::is_minified);
+        if let Some(why) = names::omission(self.path).filter(|_| is_endless) {
+            return Err(LeftOut {
+                claimed: true,
+                ..left_out(self.path, why, "")
+            });
+        }
         let Some((text, is_lossy)) = new.or(old) else {
             return omitted(Omission::Unreadable);
         };
         let pair = Pair {
             path: self.path,
-            old_path: self.old_path,
+            old_path: self.old_path.filter(|_| status == FileStatus::Renamed),
             status,
             old: base_text.as_deref(),
             new: new_text.as_deref(),
@@ -218,7 +272,10 @@ impl<'a> Named<'a> {
         let (patch, diff) = pair.compare(effort);
         Ok(ChangedFile {
             path: self.path.to_owned(),
-            old_path: self.old_path.map(str::to_owned),
+            old_path: self
+                .old_path
+                .filter(|_| status == FileStatus::Renamed)
+                .map(str::to_owned),
             status,
             language: Language::detect(self.path, &text),
             text,
@@ -227,6 +284,47 @@ impl<'a> Named<'a> {
             diff,
             is_lossy,
         })
+    }
+
+    fn is_gone(&self) -> bool {
+        self.entry.new.kind() == Kind::Missing
+    }
+
+    /// Returns why a file that is no text is left out; nothing when it is text now.
+    fn binary(&self, [old, new]: [Option<&Content>; 2]) -> Option<Omission> {
+        match (old, new) {
+            (_, Some(Content::Binary(bytes))) if is_asset(self.path, bytes) => {
+                Some(Omission::Asset)
+            }
+            (Some(Content::Binary(_)), Some(Content::Binary(_))) if self.is_same_binary() => {
+                Some(Omission::Unchanged)
+            }
+            (_, Some(Content::Binary(_))) => Some(Omission::Binary),
+            (Some(Content::Binary(_)), None) => Some(Omission::Deleted),
+            _ => None,
+        }
+    }
+
+    /// Tells whether a binary file has another name of the same kind, or another mode.
+    fn is_same_binary(&self) -> bool {
+        let ending = |path: &str| path.rsplit_once('.').map(|(_, ending)| ending.to_owned());
+        let same_ending = self
+            .old_path
+            .is_none_or(|old| ending(old) == ending(self.path));
+        self.entry.old.id == self.entry.new.id && same_ending
+    }
+
+    /// Tells whether a new name made code of what was none, or what nobody reviewed before.
+    fn became_code(&self, new: Option<&str>) -> bool {
+        let (Some(old_path), Some(text)) = (self.old_path, new) else {
+            return false;
+        };
+        let class = |path: &str| {
+            let nature = Nature::of(path, text);
+            (nature.has_reader(), nature.is_prose_or_data())
+        };
+        let is_code = !Nature::of(self.path, text).is_prose_or_data();
+        is_code && (class(old_path) != class(self.path) || names::omission(old_path).is_some())
     }
 
     fn status(&self, is_whole: bool, had_text: bool) -> FileStatus {

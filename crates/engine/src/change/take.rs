@@ -1,17 +1,21 @@
 //! Which files of the working tree are stored, and which are only noted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use tribunal_core::review::coverage::{LeftOut, Omission};
 
+use super::assets::{OPENING, is_asset};
 use super::names;
 use super::omit::{Ignored, left_out};
 use super::{ChangeError, ChangeLimits};
+
+/// How many changed files of one directory with somebody else's code are stored.
+const MOST_VENDORED: usize = 200;
 
 /// Decides about files of the working tree.
 pub(super) struct Intake {
@@ -48,6 +52,7 @@ impl Intake {
         // More than are reviewed, because some will turn out to be binary or generated.
         let most = self.limits.max_files.saturating_mul(4);
         let mut beyond: Option<(String, usize)> = None;
+        let crowded = crowded_folders(&candidates);
         for path in candidates {
             if taken.paths.len() >= most {
                 let first = || (String::from_utf8_lossy(&path).into_owned(), 0);
@@ -63,11 +68,16 @@ impl Intake {
                 taken.gone.push(path);
                 continue;
             }
+            let shown = String::from_utf8_lossy(&path);
+            if let Some(folder) = names::vendored_folder(&shown).filter(|it| crowded.contains(*it))
+            {
+                *folders.entry(folder.to_owned()).or_default() += 1;
+                continue;
+            }
             match self.look(&full, &path, &mut total) {
                 Look::Take => taken.paths.push(path),
                 Look::Gone => taken.gone.push(path),
                 Look::Omit(left) => taken.left_out.push(left),
-                Look::Vendored(folder) => *folders.entry(folder).or_default() += 1,
             }
         }
         if let Some((path, count)) = beyond {
@@ -78,8 +88,11 @@ impl Intake {
         }
         for (folder, count) in folders {
             let detail = format!("{count} changed files");
-            let left = left_out(&folder, Omission::Vendored, detail);
-            taken.left_out.push(left);
+            taken.left_out.push(LeftOut {
+                // Nobody looked whether these files were there before.
+                claimed: true,
+                ..left_out(&folder, Omission::Vendored, detail)
+            });
         }
         taken
     }
@@ -109,17 +122,16 @@ impl Intake {
         if self.ignored.contains(&shown) {
             return omit(Omission::Ignored, "");
         }
-        match names::omission(&shown) {
-            Some(Omission::Credentials) => return omit(Omission::Credentials, ""),
-            Some(Omission::Vendored) => {
-                let folder = names::vendored_folder(&shown).unwrap_or(&shown);
-                return Look::Vendored(folder.to_owned());
-            }
-            _ => {}
+        if names::omission(&shown) == Some(Omission::Credentials) {
+            return omit(Omission::Credentials, "");
         }
         let size = metadata.len();
         if size > self.limits.max_file_bytes {
-            return omit(Omission::Oversized, &format!("{size} bytes"));
+            let why = match opening(full) {
+                Ok(bytes) if is_asset(&shown, &bytes) => Omission::Asset,
+                _ => Omission::Oversized,
+            };
+            return omit(why, &format!("{size} bytes"));
         }
         if total.saturating_add(size) > self.limits.max_total_bytes {
             let limit = self.limits.max_total_bytes;
@@ -141,7 +153,30 @@ enum Look {
     Take,
     Gone,
     Omit(LeftOut),
-    Vendored(String),
+}
+
+/// Returns the directories with so much of somebody else's code that it is not even stored.
+fn crowded_folders(candidates: &[Vec<u8>]) -> BTreeSet<String> {
+    let mut folders: BTreeMap<String, usize> = BTreeMap::new();
+    for path in candidates {
+        let shown = String::from_utf8_lossy(path);
+        if let Some(folder) = names::vendored_folder(&shown) {
+            *folders.entry(folder.to_owned()).or_default() += 1;
+        }
+    }
+    let crowded = folders
+        .into_iter()
+        .filter(|(_, count)| *count > MOST_VENDORED);
+    crowded.map(|(folder, _)| folder).collect()
+}
+
+/// Returns the first bytes of a file that is too large to be stored.
+fn opening(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(OPENING as u64)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Tells whether a directory on the way to a file is now a link, so that the file is elsewhere.

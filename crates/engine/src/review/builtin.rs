@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tribunal_code::rule::{Domain, Hit, Reviewer, RuleSet, Source};
+use tribunal_code::nature::Nature;
+use tribunal_code::rule::{Domain, Hit, Reviewer, RuleSet, Source, TextSource};
 use tribunal_core::finding::{Finding, Grounding, Location, Source as Told};
 use tribunal_core::review::coverage::FileStatus;
 
@@ -21,10 +22,14 @@ pub(crate) struct Checked {
     pub(crate) unread: Vec<(String, String)>,
 }
 
-/// Checks all files of a change that have a grammar. Blocks; meant for a thread of its own.
+/// Checks all files of a change: those with a grammar by their syntax, all by their text. Blocks; meant for a thread of its own.
 pub(crate) fn check(change: &Change, domains: &[Domain], rules: RuleSet) -> Checked {
     let reviewer = Reviewer::new(domains.iter().copied()).with_rules(rules);
-    let readable: Vec<&ChangedFile> = change.files.iter().filter(|file| reads(file)).collect();
+    let readable: Vec<&ChangedFile> = change
+        .files
+        .iter()
+        .filter(|file| file.status != FileStatus::Deleted)
+        .collect();
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let work = || {
@@ -64,10 +69,10 @@ pub(crate) fn check(change: &Change, domains: &[Domain], rules: RuleSet) -> Chec
 }
 
 /// Tells whether the built-in reviewers can read a file. What was deleted has no defects.
+///
+/// Every text is searched for what must not stand in any file; that alone is no reading of code.
 pub(crate) fn reads(file: &ChangedFile) -> bool {
-    file.language
-        .is_some_and(|language| language.is_available())
-        && file.status != FileStatus::Deleted
+    Nature::of(&file.path, &file.text).has_reader() && file.status != FileStatus::Deleted
 }
 
 /// Returns the path by which rules tell product code from samples and tests.
@@ -83,21 +88,26 @@ fn place_of<'a>(path: &'a str, change: &Change) -> &'a str {
 }
 
 fn check_file(reviewer: &Reviewer, file: &ChangedFile, seen_as: &str) -> Result<Vec<Hit>, String> {
-    let Some(language) = file.language else {
-        return Ok(Vec::new());
-    };
     let whole = file.status == FileStatus::Whole;
-    let source = Source {
+    let changed = (!whole).then(|| file.diff.added());
+    let mut reports = vec![reviewer.check_text(&TextSource {
         path: seen_as,
-        language,
         text: &file.text,
-        changed: (!whole).then(|| file.diff.added()),
-    };
-    let report = reviewer.check(&source).map_err(|error| error.to_string())?;
-    match report.cut_off {
-        None => Ok(report.hits),
-        Some(_) => Err("it took too long, or too many rules matched".to_owned()),
+        changed,
+    })];
+    if let Some(language) = file.language {
+        let source = Source {
+            path: seen_as,
+            language,
+            text: &file.text,
+            changed,
+        };
+        reports.push(reviewer.check(&source).map_err(|error| error.to_string())?);
     }
+    if reports.iter().any(|report| report.cut_off.is_some()) {
+        return Err("it took too long, or too many rules matched".to_owned());
+    }
+    Ok(reports.into_iter().flat_map(|report| report.hits).collect())
 }
 
 fn finding(path: &str, hit: Hit) -> Finding {

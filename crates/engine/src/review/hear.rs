@@ -263,6 +263,14 @@ impl Hearing<'_> {
 }
 
 impl Heard {
+    /// Returns what comes from a member who is asked nothing.
+    pub(super) fn idle(member: &AgentMember) -> Self {
+        Self {
+            state: ReviewerState::Idle,
+            ..Self::nothing_yet(member)
+        }
+    }
+
     fn nothing_yet(member: &AgentMember) -> Self {
         Self {
             name: member.name.to_string(),

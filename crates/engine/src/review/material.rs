@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use tribunal_core::review::coverage::FileStatus;
-use tribunal_core::text::truncate_chars;
+use tribunal_core::text::{truncate_chars, with_hidden_written_out};
 
 use crate::change::{Change, ChangedFile};
 
@@ -148,7 +148,7 @@ impl Row {
 
 /// Returns all lines of a file after the change, with the removed ones where they stood.
 pub(super) fn rows(file: &ChangedFile) -> Vec<Row> {
-    let shown = |text: &str| truncate_chars(text.trim_end_matches('\r'), LONGEST_LINE).into_owned();
+    let shown = |text: &str| legible(text.trim_end_matches('\r'));
     if file.status == FileStatus::Deleted {
         let gone = |text: &str| Row {
             number: None,
@@ -173,6 +173,12 @@ pub(super) fn rows(file: &ChangedFile) -> Vec<Row> {
     rows
 }
 
+/// Returns a line as a model sees it: shortened, and with what is hidden in it written out.
+fn legible(line: &str) -> String {
+    let short = truncate_chars(line, LONGEST_LINE);
+    with_hidden_written_out(&short).into_owned()
+}
+
 /// Returns the removed lines by the number of the line before which they stood.
 fn removed_lines(patch: &str) -> BTreeMap<u32, Vec<Row>> {
     let mut removed: BTreeMap<u32, Vec<Row>> = BTreeMap::new();
@@ -187,7 +193,7 @@ fn removed_lines(patch: &str) -> BTreeMap<u32, Vec<Row>> {
             Some(b'-') => removed.entry(*number).or_default().push(Row {
                 number: None,
                 mark: '-',
-                text: truncate_chars(line.get(1..).unwrap_or(""), LONGEST_LINE).into_owned(),
+                text: legible(line.get(1..).unwrap_or("")),
             }),
             Some(b'\\') => {}
             _ => *number += 1,

@@ -244,6 +244,7 @@ impl Engine {
             limits: limits(settings),
             ignore: settings.review.ignore.clone(),
             left_out: Vec::new(),
+            empty: None,
         };
         self.review_pinned(settings, wish, repository, pinned, members, id)
             .await

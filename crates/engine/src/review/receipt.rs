@@ -1,10 +1,17 @@
 //! The receipt: what was seen by whom, and what by nobody.
 
+use tribunal_code::nature::Nature;
 use tribunal_core::review::coverage::{Coverage, CoveredFile, FileStatus, LeftOut, Omission};
 
 use super::hear::Heard;
-use super::{Member, ReviewRequest, builtin};
-use crate::change::Change;
+use super::{Member, ReviewRequest};
+use crate::change::{Change, ChangedFile};
+
+/// Tells whether the content of a file is what it was before the change.
+fn is_unchanged(file: &ChangedFile) -> bool {
+    let is_text = matches!(file.status, FileStatus::Renamed | FileStatus::Modified);
+    is_text && file.base_text.as_deref() == Some(&*file.text) && !file.is_lossy
+}
 
 /// Returns what was seen by whom, as a receipt.
 pub(super) fn coverage(change: &Change, request: &ReviewRequest, heard: &[Heard]) -> Coverage {
@@ -16,6 +23,10 @@ pub(super) fn coverage(change: &Change, request: &ReviewRequest, heard: &[Heard]
         .members
         .iter()
         .any(|member| matches!(member, Member::Agent { is_tool: false, .. }));
+    let has_builtin = request
+        .members
+        .iter()
+        .any(|member| matches!(member, Member::Builtin { .. }));
     for file in &change.files {
         let is_covered = heard.iter().any(|one| one.covered.contains(&file.path));
         if is_covered {
@@ -37,19 +48,26 @@ pub(super) fn coverage(change: &Change, request: &ReviewRequest, heard: &[Heard]
             });
             continue;
         }
-        let why = if has_agents {
-            Omission::Unanswered
-        } else if builtin::reads(file) {
-            Omission::Unreadable
-        } else if tribunal_code::place::is_prose_or_data(&file.path) {
-            Omission::NotCode
+        let nature = Nature::of(&file.path, &file.text);
+        let (why, detail) = if has_agents {
+            (Omission::Unanswered, "")
+        } else if is_unchanged(file) {
+            (Omission::Unchanged, "only its name or mode is new")
+        } else if has_builtin && nature.has_reader() {
+            (
+                Omission::Unreadable,
+                "the built-in reviewers could not check it",
+            )
+        } else if nature.is_prose_or_data() {
+            (Omission::NotCode, "")
         } else {
-            Omission::UnknownLanguage
+            (Omission::UnknownLanguage, "")
         };
         coverage.left_out.push(LeftOut {
             path: file.path.clone(),
             why,
-            detail: String::new(),
+            detail: detail.to_owned(),
+            claimed: false,
         });
     }
     coverage

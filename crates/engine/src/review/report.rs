@@ -109,6 +109,12 @@ impl Parts<'_> {
                 base: self.change.pinned.base.clone(),
                 head: self.change.pinned.head.clone(),
                 whole_files: self.change.pinned.whole_files,
+                empty: self
+                    .change
+                    .pinned
+                    .empty
+                    .as_ref()
+                    .map(|it| it.reason.clone()),
             },
             gate,
             fail_on: self.request.fail_on,
@@ -161,7 +167,15 @@ impl Parts<'_> {
                 )
             })
             .collect();
-        [&self.settlement.problems[..], &self.aside.notes, &elsewhere].concat()
+        let empty = self.change.pinned.empty.as_ref();
+        let hints = empty.map_or(&[][..], |empty| empty.hints.as_slice());
+        [
+            &self.settlement.problems[..],
+            &self.aside.notes,
+            &elsewhere,
+            hints,
+        ]
+        .concat()
     }
 
     fn lead(&self, group: &Group) -> &Finding {

@@ -50,7 +50,10 @@ impl Engine {
                 };
                 let is_tool = *is_tool;
                 Some(async move {
-                    let heard = if is_tool {
+                    // Nobody is asked about a change without a file.
+                    let heard = if change.files.is_empty() {
+                        Heard::idle(&member)
+                    } else if is_tool {
                         hearing.tool(&member, change).await?
                     } else {
                         hearing.agent(&member).await?
@@ -116,7 +119,7 @@ impl Engine {
                     class: None,
                     why: format!("it could not check {path}: {why}"),
                 },
-                None if covered.is_empty() => ReviewerState::Idle,
+                None if covered.is_empty() && findings.is_empty() => ReviewerState::Idle,
                 None => ReviewerState::Answered,
             };
             let heard = Heard {
@@ -213,7 +216,7 @@ impl Engine {
             Member::Builtin { .. } | Member::Import { .. } => false,
         });
         let place = self.dir.workplace(case.id());
-        if !needs {
+        if !needs || request.pinned.empty.is_some() {
             return Ok(place);
         }
         let target = self

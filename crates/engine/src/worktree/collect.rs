@@ -121,6 +121,7 @@ impl Worktree {
                 path: shown.clone().into_owned(),
                 why,
                 detail: detail.to_owned(),
+                claimed: true,
             })
         };
         let relative = Path::new(OsStr::from_bytes(path));

@@ -87,9 +87,9 @@ fn our_patches_are_ones_that_git_applies() {
 #[test]
 fn a_clean_branch_is_compared_with_its_upstream_then_with_the_default_branch() {
     let world = base();
-    world.check_error(
+    world.check_empty(
         ChangeSource::Default,
-        "there is nothing to review: no uncommitted work, and the branch has nothing of its own",
+        "no uncommitted work, and the branch has nothing of its own",
     );
     world.git(["switch", "-q", "-c", "feature"]);
     world.commit(&[("one", "1\n")]);
@@ -154,9 +154,9 @@ fn a_base_takes_commits_only_and_says_so() {
         world.pin(source()).title,
         "main against v1, without uncommitted work"
     );
-    world.check_error(
+    world.check_empty(
         ChangeSource::Base("HEAD".to_owned()),
-        "there is nothing to review: no commit of the branch came after `HEAD`",
+        "no commit of the branch came after `HEAD`",
     );
 }
 
@@ -275,12 +275,12 @@ fn paths_that_match_nothing_say_why() {
         error.to_string(),
         format!("`../home` is outside of `{root}`")
     );
-    let error = world
-        .try_pin(ChangeSource::Default, &["b.txt"])
-        .unwrap_err();
-    let expected = "there is nothing to review: no uncommitted work, and the branch has nothing of \
-                    its own below the given paths";
-    assert_eq!(error.to_string(), expected);
+    let pinned = world.try_pin(ChangeSource::Default, &["b.txt"]).unwrap();
+    let expected =
+        "no uncommitted work, and the branch has nothing of its own below the given paths";
+    assert_eq!(pinned.empty.unwrap().reason, expected);
+    let error = world.try_pin(ChangeSource::Default, &["nowhere"]);
+    assert_eq!(error.unwrap_err().to_string(), "`nowhere` matches no file");
     // A file that is named counts even if git ignores it.
     let change = world.change_of(ChangeSource::Files, &["out/x.rs"]);
     assert_eq!(lines(&change), ["W out/x.rs +1 -0"]);

@@ -10,10 +10,7 @@ use super::world::{World, lines};
 #[test]
 fn before_the_first_commit_everything_is_new() {
     let world = World::empty();
-    world.check_error(
-        ChangeSource::Default,
-        "there is nothing to review: the repository has no commits yet",
-    );
+    world.check_empty(ChangeSource::Default, "the repository has no commits yet");
     world.write("a", "1\n");
     world.write("b", "2\n");
     world.git(["add", "a"]);
@@ -353,10 +350,7 @@ fn line_endings_and_ignored_files_follow_the_users_settings() {
     .unwrap();
     fs::write(home.join("ignored"), "*.swp\n").unwrap();
     fs::write(world.project.join(".git/info/exclude"), "*.tmp\n").unwrap();
-    world.check_error(
-        ChangeSource::Uncommitted,
-        "there is nothing to review: no uncommitted work",
-    );
+    world.check_empty(ChangeSource::Uncommitted, "no uncommitted work");
     fs::remove_file(home.join(".gitconfig")).unwrap();
     fs::create_dir_all(home.join(".config/git")).unwrap();
     fs::write(home.join(".config/git/ignore"), "*.swp\n").unwrap();

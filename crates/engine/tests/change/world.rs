@@ -197,6 +197,13 @@ impl World {
         assert_eq!(lines(&self.change(source)), expected);
     }
 
+    /// Checks that nothing is to be reviewed, and why.
+    pub(crate) fn check_empty(&self, source: ChangeSource, expected: &str) {
+        let pinned = self.pin(source);
+        let reason = pinned.empty.map(|empty| empty.reason);
+        assert_eq!(reason.as_deref(), Some(expected));
+    }
+
     pub(crate) fn check_error(&self, source: ChangeSource, expected: &str) {
         let error = self.try_pin(source, &[]).unwrap_err();
         assert_eq!(error.to_string(), expected);

@@ -71,6 +71,9 @@ pub(super) fn sentence(words: &str) -> String {
 pub(super) fn gate(report: &ReviewReport) -> String {
     match &report.gate {
         Gate::Pass => {
+            if let Some(why) = report.needed_nobody() {
+                return one_line(&why, NAME);
+            }
             let seen = count(report.coverage.reviewed.len(), "file");
             let condition = arbitrated::condition(report);
             let condition = condition.map_or_else(String::new, |words| format!(", {words}"));

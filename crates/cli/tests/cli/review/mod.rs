@@ -6,6 +6,7 @@ mod arbitrate;
 mod attacks;
 mod builtin;
 mod debate;
+mod harmless;
 mod tools;
 
 use serde_json::json;

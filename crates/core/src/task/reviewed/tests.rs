@@ -189,6 +189,7 @@ fn report(gate: &str, given: &[&str]) -> ReviewReport {
             base: None,
             head: None,
             whole_files: false,
+            empty: None,
         },
         gate: match gate.split_once(' ') {
             None if gate == "PASS" => Gate::Pass,

@@ -286,6 +286,7 @@ pub(super) fn work_pinned(request: &super::ReviewRequest, start: &str, commit: &
         limits: request.pinned.limits,
         ignore: Vec::new(),
         left_out: Vec::new(),
+        empty: None,
     }
 }
 

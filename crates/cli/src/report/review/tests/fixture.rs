@@ -26,6 +26,7 @@ pub(super) fn report() -> ReviewReport {
             base: Some("6f1d2c0b9a".to_owned()),
             head: Some("c04e7715d3".to_owned()),
             whole_files: false,
+            empty: None,
         },
         gate: Gate::Fail { open: 1 },
         fail_on: None,

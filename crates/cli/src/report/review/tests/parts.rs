@@ -84,6 +84,7 @@ pub(super) fn coverage() -> Coverage {
             path: format!("vendor/grid/part{n}.js"),
             why: Omission::Vendored,
             detail: String::new(),
+            claimed: false,
         })
         .collect();
     for (path, why, detail) in [
@@ -95,6 +96,7 @@ pub(super) fn coverage() -> Coverage {
             path: path.to_owned(),
             why,
             detail: detail.to_owned(),
+            claimed: false,
         });
     }
     Coverage {

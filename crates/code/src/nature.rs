@@ -1,0 +1,439 @@
+//! What a file is, by its name and its first lines: code, configuration, prose or data.
+//!
+//! The name decides where it is a known one. Where it is not, the text decides, and whatever may
+//! be code is code: nobody may get a program past the gate by calling it `notes`.
+
+use crate::language::Language;
+
+/// What a text file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nature {
+    /// Code of a language with a grammar in this build.
+    Code(Language),
+    /// Configuration, a script or a schema that the built-in readers understand.
+    Config(Format),
+    /// Text for people.
+    Prose,
+    /// Tables, records and recorded outputs.
+    Data,
+    /// Code that no built-in reader understands, or text that may be code.
+    OtherCode,
+}
+
+/// The formats of configuration and scripts that have a built-in reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Format {
+    /// Build descriptions: Gradle, `CMake`, Bazel, Nix, Meson, just.
+    Build,
+    /// Style sheets.
+    Css,
+    /// Container descriptions.
+    Dockerfile,
+    /// Web pages.
+    Html,
+    /// JSON in all its dialects.
+    Json,
+    /// Make.
+    Makefile,
+    /// Interface descriptions: protobuf, GraphQL, Thrift.
+    Schema,
+    /// Lines of settings: INI, properties, ignore files and other dotfiles.
+    Settings,
+    /// Shell scripts.
+    Shell,
+    /// SQL.
+    Sql,
+    /// Text with holes, such as Jinja or Mustache.
+    Template,
+    /// Terraform and other HCL.
+    Terraform,
+    /// TOML.
+    Toml,
+    /// XML in all its dialects.
+    Xml,
+    /// YAML.
+    Yaml,
+}
+
+impl Nature {
+    /// Returns what the file at `path` with this text is.
+    #[must_use]
+    pub fn of(path: &str, text: &str) -> Self {
+        let by_name = Self::by_name(path);
+        match (by_name, by_shebang(text)) {
+            // A script stays one, whatever its name promises.
+            (Some(Self::Prose | Self::Data) | None, Some(script)) => script,
+            (Some(nature), _) => nature,
+            (None, None) if is_surely_no_code(text) => Self::Data,
+            (None, None) => Self::OtherCode,
+        }
+    }
+
+    /// Tells whether the built-in reviewers have rules for it, so that it counts as read.
+    #[must_use]
+    pub fn has_reader(self) -> bool {
+        matches!(self, Self::Code(_) | Self::Config(_))
+    }
+
+    /// Tells whether nobody looks for defects of code in it.
+    #[must_use]
+    pub fn is_prose_or_data(self) -> bool {
+        matches!(self, Self::Prose | Self::Data)
+    }
+
+    fn by_name(path: &str) -> Option<Self> {
+        let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+        let lower = name.to_ascii_lowercase();
+        if let Some(language) = Language::from_extension(path) {
+            let known = language.is_available().then_some(Self::Code(language));
+            return Some(known.unwrap_or(Self::OtherCode));
+        }
+        if let Some(format) = format_of_name(&lower) {
+            return Some(Self::Config(format));
+        }
+        let ending = lower.rsplit_once('.').map_or("", |(_, ending)| ending);
+        if let Some(format) = format_of_ending(ending) {
+            return Some(Self::Config(format));
+        }
+        if CODE.contains(&ending) || CODE_NAMES.contains(&lower.as_str()) {
+            return Some(Self::OtherCode);
+        }
+        if PROSE.contains(&ending) || is_prose_name(&lower) {
+            return Some(Self::Prose);
+        }
+        if DATA.contains(&ending) {
+            return Some(Self::Data);
+        }
+        // `config.yml.example` is YAML, `setup.py.in` is a program.
+        let inner = lower
+            .rsplit_once('.')
+            .filter(|(_, ending)| SHELLS.contains(ending));
+        match Self::by_name(inner?.0)? {
+            Self::Code(_) => Some(Self::OtherCode),
+            nature => Some(nature),
+        }
+    }
+}
+
+/// Endings around another ending.
+const SHELLS: [&str; 7] = [
+    "default", "dist", "example", "in", "orig", "sample", "template",
+];
+
+/// Endings of programming languages without a grammar here.
+const CODE: [&str; 62] = [
+    "applescript",
+    "asm",
+    "awk",
+    "bas",
+    "bat",
+    "clj",
+    "cljs",
+    "cmd",
+    "coffee",
+    "cr",
+    "cs",
+    "cshtml",
+    "csx",
+    "cu",
+    "d",
+    "dart",
+    "ejs",
+    "el",
+    "elm",
+    "erb",
+    "erl",
+    "ex",
+    "exs",
+    "f90",
+    "fs",
+    "glsl",
+    "haml",
+    "hrl",
+    "hs",
+    "ipynb",
+    "jl",
+    "jsp",
+    "kt",
+    "kts",
+    "lisp",
+    "lua",
+    "m",
+    "ml",
+    "mli",
+    "mm",
+    "nim",
+    "pas",
+    "php",
+    "phtml",
+    "pl",
+    "pm",
+    "ps1",
+    "psm1",
+    "r",
+    "rb",
+    "razor",
+    "s",
+    "scala",
+    "scm",
+    "sol",
+    "svelte",
+    "swift",
+    "tcl",
+    "vb",
+    "vim",
+    "vue",
+    "zig",
+];
+
+/// Names of programs in such languages.
+const CODE_NAMES: [&str; 8] = [
+    "brewfile",
+    "fastfile",
+    "gemfile",
+    "guardfile",
+    "podfile",
+    "rakefile",
+    "vagrantfile",
+    "jakefile",
+];
+
+const PROSE: [&str; 22] = [
+    "md", "markdown", "mdown", "mkd", "rst", "txt", "text", "adoc", "asciidoc", "org", "tex",
+    "textile", "rdoc", "wiki", "bib", "pod", "po", "pot", "license", "news", "rtf", "typ",
+];
+
+const DATA: [&str; 24] = [
+    "csv", "tsv", "jsonl", "ndjson", "geojson", "log", "snap", "out", "golden", "expected",
+    "stdout", "stderr", "dat", "map", "ics", "vcf", "srt", "vtt", "gpx", "kml", "pub", "crt",
+    "asc", "sig",
+];
+
+fn is_prose_name(lower: &str) -> bool {
+    let stem = lower.split(['.', '-', '_']).next().unwrap_or_default();
+    let named = matches!(
+        stem,
+        "license"
+            | "licence"
+            | "copying"
+            | "notice"
+            | "authors"
+            | "contributors"
+            | "maintainers"
+            | "changelog"
+            | "changes"
+            | "history"
+            | "news"
+            | "readme"
+            | "todo"
+            | "thanks"
+            | "credits"
+            | "patents"
+            | "unlicense"
+    );
+    // `readme.md` has an ending of its own; these have none.
+    named && !lower.contains('.')
+}
+
+fn format_of_name(lower: &str) -> Option<Format> {
+    let is_dotfile = lower.starts_with('.');
+    match lower {
+        "dockerfile" | "containerfile" => Some(Format::Dockerfile),
+        "makefile" | "gnumakefile" | "makefile.am" | "makefile.in" | "kbuild" => {
+            Some(Format::Makefile)
+        }
+        "cmakelists.txt" | "meson.build" | "meson_options.txt" | "meson.options" | "build"
+        | "workspace" | "justfile" | ".justfile" | "jenkinsfile" | "flake.nix" | "tiltfile" => {
+            Some(Format::Build)
+        }
+        ".bashrc" | ".zshrc" | ".profile" | ".bash_profile" | ".bash_aliases" | ".envrc"
+        | "pkgbuild" | "apkbuild" => Some(Format::Shell),
+        ".babelrc"
+        | ".eslintrc"
+        | ".prettierrc"
+        | ".stylelintrc"
+        | ".swcrc"
+        | "composer.lock"
+        | ".all-contributorsrc"
+        | ".jshintrc"
+        | ".mocharc"
+        | ".nycrc"
+        | ".c8rc" => Some(Format::Json),
+        "go.mod" | "go.work" | "codeowners" | "procfile" | "pipfile" | "cname" | "manifest.in"
+        | "py.typed" | ".env.example" | ".env.sample" | ".env.template" | ".env.dist"
+        | "robots.txt" | "pom.properties" => Some(Format::Settings),
+        "cargo.lock" => Some(Format::Toml),
+        ".clang-format" | ".clang-tidy" | ".clangd" | ".yamllint" => Some(Format::Yaml),
+        _ if lower.starts_with("dockerfile.") || lower.starts_with("containerfile.") => {
+            Some(Format::Dockerfile)
+        }
+        _ if lower.starts_with("makefile.") => Some(Format::Makefile),
+        _ if (lower.starts_with("requirements") || lower.starts_with("constraints"))
+            && lower.ends_with(".txt") =>
+        {
+            Some(Format::Settings)
+        }
+        _ if is_dotfile && !lower[1..].contains('.') => {
+            let known = lower.ends_with("ignore")
+                || lower.ends_with("rc")
+                || lower.ends_with("-version")
+                || lower.ends_with("keep")
+                || matches!(
+                    lower,
+                    ".gitattributes"
+                        | ".gitmodules"
+                        | ".mailmap"
+                        | ".editorconfig"
+                        | ".tool-versions"
+                        | ".flake8"
+                        | ".gitconfig"
+                        | ".dockerfile"
+                        | ".htaccess"
+                        | ".nojekyll"
+                        | ".browserslistrc"
+                        | ".git-blame-ignore-revs"
+                        | ".typos"
+                        | ".buildinfo"
+                );
+            known.then_some(Format::Settings)
+        }
+        _ => None,
+    }
+}
+
+fn format_of_ending(ending: &str) -> Option<Format> {
+    Some(match ending {
+        "yml" | "yaml" => Format::Yaml,
+        "json" | "jsonc" | "json5" | "webmanifest" | "code-workspace" | "avsc" | "har" => {
+            Format::Json
+        }
+        "toml" => Format::Toml,
+        "xml" | "xsd" | "xsl" | "xslt" | "svg" | "plist" | "csproj" | "fsproj" | "vbproj"
+        | "props" | "targets" | "resx" | "nuspec" | "pom" | "wsdl" | "xib" | "storyboard"
+        | "iml" | "rss" | "xaml" | "config" | "drawio" | "fxml" | "xhtml" | "ui" => Format::Xml,
+        "html" | "htm" | "mdx" => Format::Html,
+        "css" | "scss" | "sass" | "less" | "styl" | "pcss" => Format::Css,
+        "sql" | "psql" | "pgsql" | "ddl" => Format::Sql,
+        "sh" | "bash" | "zsh" | "ksh" | "fish" | "bats" | "ebuild" | "command" => Format::Shell,
+        "dockerfile" | "containerfile" => Format::Dockerfile,
+        "mk" | "mak" | "make" => Format::Makefile,
+        "ini" | "cfg" | "conf" | "properties" | "editorconfig" | "desktop" | "service"
+        | "timer" | "socket" | "env-example" | "gitignore" | "dockerignore" | "pc" | "spec"
+        | "rules" | "cnf" | "sln" | "filters" | "mod" | "types" | "pth" | "lock" | "sum"
+        | "list" => Format::Settings,
+        "proto" | "graphql" | "graphqls" | "gql" | "thrift" | "prisma" | "fbs" | "capnp"
+        | "xdr" => Format::Schema,
+        "tf" | "tfvars" | "hcl" | "nomad" => Format::Terraform,
+        "gradle" | "groovy" | "cmake" | "bzl" | "bazel" | "star" | "nix" | "bp" | "gn" | "gni"
+        | "just" | "pri" | "pro" | "ac" | "m4" | "am" | "sbt" | "ninja" => Format::Build,
+        "j2" | "jinja" | "jinja2" | "mustache" | "hbs" | "handlebars" | "tmpl" | "tpl"
+        | "liquid" | "njk" | "gotmpl" | "twig" => Format::Template,
+        _ => return None,
+    })
+}
+
+fn by_shebang(text: &str) -> Option<Nature> {
+    if !text.starts_with("#!") {
+        return None;
+    }
+    if let Some(language) = Language::from_shebang(text) {
+        let known = language.is_available().then_some(Nature::Code(language));
+        return Some(known.unwrap_or(Nature::OtherCode));
+    }
+    let line = text.lines().next().unwrap_or_default();
+    let is_shell = line.split(['/', ' ', '\t']).any(|word| {
+        matches!(
+            word,
+            "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "bats"
+        )
+    });
+    Some(match is_shell {
+        true => Nature::Config(Format::Shell),
+        false => Nature::OtherCode,
+    })
+}
+
+/// Tells whether a text of unknown kind has nothing that programs are written with.
+///
+/// A sentence too many is taken for code, and never the other way round if it can be helped.
+fn is_surely_no_code(text: &str) -> bool {
+    if text.len() > 1 << 20 {
+        return false;
+    }
+    text.lines().all(|line| {
+        let line = line.trim();
+        let has_sign = line.contains([
+            '{', '}', ';', '=', '<', '>', '$', '`', '|', '&', '\\', '[', ']', '%', '~', '^',
+        ]);
+        let is_call = line
+            .split('(')
+            .next()
+            .filter(|before| before.len() < line.len())
+            .is_some_and(|before| before.ends_with(|c: char| c.is_alphanumeric() || c == '_'));
+        let first = line.split_whitespace().next().unwrap_or_default();
+        let is_statement = STATEMENTS.contains(&first.to_ascii_lowercase().as_str());
+        let is_list = line.starts_with(['(', '"', '\'', '.', '@', '!', '#', '-', '/', ':']);
+        !has_sign && !is_call && !is_statement && !is_list && !line.ends_with([':', ',', '"', '\''])
+    })
+}
+
+/// First words of statements in many languages.
+const STATEMENTS: [&str; 58] = [
+    "begin", "call", "case", "cat", "cd", "chmod", "class", "const", "cp", "curl", "def", "del",
+    "do", "done", "echo", "else", "end", "eval", "exec", "exit", "export", "fi", "fn", "for",
+    "from", "fun", "func", "function", "go", "goto", "if", "import", "include", "include:", "let",
+    "load", "local", "mod", "module", "mv", "open", "package", "print", "proc", "public", "puts",
+    "raise", "require", "return", "rm", "run", "source", "sub", "sudo", "system", "use", "var",
+    "wget",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_first_lines_decide_and_doubt_is_code() {
+        let config = |format| Nature::Config(format);
+        let cases = [
+            ("README.md", "", Nature::Prose),
+            ("LICENSE", "MIT", Nature::Prose),
+            ("LICENSE-APACHE", "x = 1", Nature::Prose),
+            ("docs/a.rst", "", Nature::Prose),
+            ("notes.txt", "text", Nature::Prose),
+            (
+                "notes.txt",
+                "#!/usr/bin/env python3\n",
+                Nature::Code(Language::Python),
+            ),
+            ("README.md", "#!/bin/sh\nrm -rf /\n", config(Format::Shell)),
+            ("table.csv", "#!/usr/bin/perl\n", Nature::OtherCode),
+            ("table.csv", "a,b\n", Nature::Data),
+            ("requirements-dev.txt", "", config(Format::Settings)),
+            ("CMakeLists.txt", "", config(Format::Build)),
+            (".github/workflows/ci.yml", "", config(Format::Yaml)),
+            ("deploy/Dockerfile.prod", "", config(Format::Dockerfile)),
+            ("app.csproj", "", config(Format::Xml)),
+            (".gitignore", "", config(Format::Settings)),
+            ("config.yml.example", "", config(Format::Yaml)),
+            ("setup.py.in", "", Nature::OtherCode),
+            ("a.rb", "", Nature::OtherCode),
+            ("Gemfile", "", Nature::OtherCode),
+            ("a.vue", "", Nature::OtherCode),
+            ("bin/tool", "#!/usr/bin/env bash\n", config(Format::Shell)),
+            ("bin/tool", "#!/usr/bin/env ruby\n", Nature::OtherCode),
+            ("bin/tool", "puts 1\n", Nature::OtherCode),
+            ("a.xyz", "import os\n", Nature::OtherCode),
+            ("a.xyz", "f(1)\n", Nature::OtherCode),
+            (
+                "a.xyz",
+                "a sentence (like this one) is not code\n",
+                Nature::Data,
+            ),
+            ("empty", "", Nature::Data),
+            ("a.rs", "", Nature::Code(Language::Rust)),
+        ];
+        for (path, text, expected) in cases {
+            assert_eq!(Nature::of(path, text), expected, "{path} {text:?}");
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Workflows of GitHub: what strangers can put into them.
+
+use tribunal_core::finding::Label;
+
+use super::{Found, TextFile, TextRule, pattern};
+use crate::rule::meta::{Domain, Scope};
+
+pub(super) const RULES: &[TextRule] = &[
+    TextRule {
+        id: "workflow-script-injection",
+        domain: Domain::Security,
+        label: Label::High,
+        scope: Scope::Anywhere,
+        message: "`{}`, which strangers choose, becomes part of a script",
+        reason: "The expression is put into the script before the shell reads it: a title or a \
+                 branch name with a quote in it runs commands with the rights of the workflow.",
+        suggestion: "Pass it through `env:` and use the variable in the script, in quotes.",
+        find: script_injection,
+        bad: &[
+            (
+                ".github/workflows/a.yml",
+                "jobs:\n  a:\n    steps:\n      - run: echo \"${{ github.event.issue.title }}\"\n",
+                &[4],
+            ),
+            (
+                ".github/workflows/a.yml",
+                "    - name: x\n      run: |\n        set -e\n        git checkout ${{ github.head_ref }}\n    - run: ls\n",
+                &[4],
+            ),
+            (
+                ".github/workflows/a.yml",
+                "  - uses: actions/github-script@v7\n    with:\n      script: |\n        core.info(`${{ github.event.comment.body }}`)\n",
+                &[4],
+            ),
+        ],
+        good: &[
+            (
+                ".github/workflows/a.yml",
+                "  - run: echo \"$TITLE\"\n    env:\n      TITLE: ${{ github.event.issue.title }}\n",
+            ),
+            (
+                ".github/workflows/a.yml",
+                "  - run: echo ${{ github.sha }} ${{ github.event.number }}\n",
+            ),
+            (
+                ".github/workflows/a.yml",
+                "  - run: echo ${{ contains(github.event.pull_request.title, 'x') }}\n",
+            ),
+            ("docs/a.yml", "  - run: echo ${{ github.head_ref }}\n"),
+        ],
+    },
+    TextRule {
+        id: "workflow-untrusted-checkout",
+        domain: Domain::Security,
+        label: Label::High,
+        scope: Scope::Anywhere,
+        message: "A workflow with secrets checks out the code of a stranger's pull request",
+        reason: "`pull_request_target` runs with the repository's token and secrets; whatever the \
+                 checked out code runs (build scripts, tests, hooks) has them too.",
+        suggestion: "Use `pull_request`, or do not check out and run the head of the pull request.",
+        find: untrusted_checkout,
+        bad: &[
+            (
+                ".github/workflows/a.yml",
+                "on: pull_request_target\njobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n        with:\n          ref: ${{ github.event.pull_request.head.sha }}\n",
+                &[7],
+            ),
+            (
+                ".github/workflows/a.yml",
+                "on:\n  pull_request_target:\njobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n        with: { ref: \"refs/pull/${{ github.event.number }}/merge\" }\n",
+                &[7],
+            ),
+        ],
+        good: &[
+            (
+                ".github/workflows/a.yml",
+                "on: pull_request\njobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n        with:\n          ref: ${{ github.event.pull_request.head.sha }}\n",
+            ),
+            (
+                ".github/workflows/a.yml",
+                "on: pull_request_target\njobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n",
+            ),
+        ],
+    },
+    TextRule {
+        id: "workflow-unpinned-action",
+        domain: Domain::Security,
+        label: Label::Low,
+        scope: Scope::Anywhere,
+        message: "`{}` can change without notice",
+        reason: "A tag or a branch of somebody else's repository can be moved to other code, which \
+                 then runs with the token and the secrets of this workflow.",
+        suggestion: "Pin it to the full id of a commit, with the version in a comment.",
+        find: unpinned_action,
+        bad: &[
+            (
+                ".github/workflows/a.yml",
+                "    - uses: someone/deploy@v3\n",
+                &[1],
+            ),
+            (
+                ".github/workflows/a.yml",
+                "    - name: x\n      uses: someone/deploy/sub@main # why\n",
+                &[2],
+            ),
+        ],
+        good: &[
+            (
+                ".github/workflows/a.yml",
+                "    - uses: actions/checkout@v4\n",
+            ),
+            (
+                ".github/workflows/a.yml",
+                "    - uses: ./local\n    - uses: docker://alpine:3\n",
+            ),
+            (
+                ".github/workflows/a.yml",
+                "    - uses: someone/deploy@0123456789abcdef0123456789abcdef01234567 # v3\n",
+            ),
+        ],
+    },
+];
+
+pub(super) fn is_workflow(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let is_yaml = lower.ends_with(".yml") || lower.ends_with(".yaml");
+    let name = lower.rsplit('/').next().unwrap_or_default();
+    is_yaml && (lower.contains(".github/") || matches!(name, "action.yml" | "action.yaml"))
+}
+
+pattern!(
+    strangers_text,
+    r"github\.head_ref|github\.event\.(?:issue|discussion|pull_request)\.(?:title|body)|github\.event\.(?:comment|review|review_comment)\.body|github\.event\.pull_request\.head\.(?:ref|label|repo\.default_branch)|github\.event\.(?:workflow_run\.)?head_commit\.(?:message|author\.(?:name|email))|github\.event\.commits\S*\.(?:message|author\.(?:name|email))|github\.event\.workflow_run\.head_branch|github\.event\.pages\S*\.page_name"
+);
+pattern!(expression, r"\$\{\{(.*?)\}\}");
+pattern!(script_key, r"^(\s*(?:-\s+)*)(run|script):(.*)$");
+pattern!(
+    action,
+    r#"^\s*(?:-\s+)?uses:\s*["']?([\w.-]+)/([\w./-]+)@([^\s"'#]+)"#
+);
+
+/// Calls `look` with every line that is part of a script.
+fn each_script_line(file: &TextFile<'_>, mut look: impl FnMut(usize, &str)) {
+    let mut inside: Option<usize> = None;
+    for (row, line) in file.lines.iter().enumerate() {
+        let indent = line.len() - line.trim_start().len();
+        if let Some(key) = inside {
+            if line.trim().is_empty() || indent > key {
+                look(row, line);
+                continue;
+            }
+            inside = None;
+        }
+        if let Some(found) = script_key().captures(line) {
+            inside = found.get(1).map(|before| before.as_str().len());
+            look(row, found.get(3).map_or("", |rest| rest.as_str()));
+        }
+    }
+}
+
+fn script_injection(file: &TextFile<'_>) -> Vec<Found> {
+    let mut all = Vec::new();
+    if !is_workflow(file.path) {
+        return all;
+    }
+    each_script_line(file, |row, line| {
+        for found in expression().captures_iter(line) {
+            let inner = found.get(1).map_or("", |inner| inner.as_str()).trim();
+            let is_answer = [
+                "contains(",
+                "startsWith(",
+                "endsWith(",
+                "toJSON(github.event.number",
+            ]
+            .iter()
+            .any(|function| inner.starts_with(function));
+            let is_compared = inner.contains("==") || inner.contains("!=");
+            if let Some(text) = strangers_text().find(inner)
+                && !is_answer
+                && !(is_compared && !inner.contains("||") && !inner.contains("&&"))
+            {
+                all.push(Found::at(row, 0).named(text.as_str()));
+            }
+        }
+    });
+    all
+}
+
+fn untrusted_checkout(file: &TextFile<'_>) -> Vec<Found> {
+    if !is_workflow(file.path) {
+        return Vec::new();
+    }
+    let is_code = |line: &&str| !line.trim_start().starts_with('#');
+    let trigger = file
+        .lines
+        .iter()
+        .position(|line| is_code(&line) && line.contains("pull_request_target"));
+    let Some(trigger) = trigger else {
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    let mut step: Option<usize> = None;
+    for (row, line) in file
+        .lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| is_code(line))
+    {
+        if line.trim_start().starts_with("- ") {
+            step = None;
+        }
+        if line.contains("uses:") && line.contains("actions/checkout") {
+            step = Some(row);
+        }
+        let is_head = line.contains("ref:")
+            && (line.contains("github.event.pull_request.head.")
+                || line.contains("github.head_ref")
+                || line.contains("refs/pull/"));
+        if let (Some(step), true) = (step, is_head) {
+            all.push(Found {
+                with: vec![trigger, step],
+                ..Found::at(row, 0)
+            });
+        }
+    }
+    all
+}
+
+fn unpinned_action(file: &TextFile<'_>) -> Vec<Found> {
+    if !is_workflow(file.path) {
+        return Vec::new();
+    }
+    let rows = file.lines.iter().enumerate();
+    let found = rows.filter_map(|(row, line)| {
+        let found = action().captures(line)?;
+        let part = |index| found.get(index).map_or("", |part| part.as_str());
+        let is_ours = matches!(part(1), "actions" | "github" | "." | "..");
+        let is_pinned = part(3).len() >= 40 && part(3).chars().all(|c| c.is_ascii_hexdigit());
+        let what = format!("{}/{}@{}", part(1), part(2), part(3));
+        (!is_ours && !is_pinned).then(|| Found::at(row, 0).named(&what))
+    });
+    found.collect()
+}

@@ -1,0 +1,73 @@
+//! Pictures, fonts, sounds and documents: files that nobody reviews and nothing runs.
+
+/// How many bytes of a file tell what it is.
+pub(super) const OPENING: usize = 64;
+
+/// Tells whether the name and the first bytes of a file agree that it is an asset.
+///
+/// A program under the name of a picture is no picture, and neither is an archive.
+pub(super) fn is_asset(path: &str, opening: &[u8]) -> bool {
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let starts = |magic: &[u8]| opening.starts_with(magic);
+    let has_at =
+        |at: usize, magic: &[u8]| opening.get(at..).is_some_and(|it| it.starts_with(magic));
+    match ending.to_ascii_lowercase().as_str() {
+        "png" => starts(b"\x89PNG"),
+        "jpg" | "jpeg" => starts(b"\xff\xd8\xff"),
+        "gif" => starts(b"GIF8"),
+        "bmp" => starts(b"BM"),
+        "ico" | "cur" => starts(b"\0\0\x01\0") || starts(b"\0\0\x02\0") || starts(b"\x89PNG"),
+        "icns" => starts(b"icns"),
+        "tif" | "tiff" => starts(b"II*\0") || starts(b"MM\0*"),
+        "webp" => starts(b"RIFF") && has_at(8, b"WEBP"),
+        "wav" => starts(b"RIFF") && has_at(8, b"WAVE"),
+        "avi" => starts(b"RIFF") && has_at(8, b"AVI "),
+        "avif" | "heic" | "mp4" | "m4a" | "m4v" | "mov" => has_at(4, b"ftyp"),
+        "psd" => starts(b"8BPS"),
+        "woff" => starts(b"wOFF"),
+        "woff2" => starts(b"wOF2"),
+        "ttf" => starts(b"\0\x01\0\0") || starts(b"true"),
+        "otf" => starts(b"OTTO") || starts(b"\0\x01\0\0"),
+        "ttc" => starts(b"ttcf"),
+        "eot" => has_at(34, b"LP"),
+        "mp3" => starts(b"ID3") || starts(b"\xff\xfb") || starts(b"\xff\xf3"),
+        "ogg" | "oga" | "ogv" | "opus" => starts(b"OggS"),
+        "flac" => starts(b"fLaC"),
+        "webm" | "mkv" => starts(b"\x1aE\xdf\xa3"),
+        "pdf" => starts(b"%PDF-"),
+        "mo" => starts(b"\xde\x12\x04\x95") || starts(b"\x95\x04\x12\xde"),
+        _ => false,
+    }
+}
+
+/// Tells whether a file begins like a picture, a font or a document that has its name elsewhere.
+pub(super) fn is_asset_of_any_name(opening: &[u8]) -> bool {
+    [
+        "a.png", "a.jpg", "a.gif", "a.pdf", "a.mp3", "a.webp", "a.ogg", "a.woff2",
+    ]
+    .iter()
+    .any(|name| is_asset(name, opening))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_and_first_bytes_must_agree() {
+        let cases: [(&str, &[u8], bool); 9] = [
+            ("a.png", b"\x89PNG\r\n\x1a\n", true),
+            ("a.PNG", b"\x89PNG\r\n\x1a\n", true),
+            ("a.png", b"\x7fELF\x02", false),
+            ("a.png", b"MZ\x90", false),
+            ("a.so", b"\x89PNG", false),
+            ("a.jar", b"PK\x03\x04", false),
+            ("a.woff2", b"wOF2\0\x01", true),
+            ("a.webp", b"RIFF\0\0\0\0WEBP", true),
+            ("png", b"\x89PNG", false),
+        ];
+        for (path, opening, expected) in cases {
+            assert_eq!(is_asset(path, opening), expected, "{path}");
+        }
+    }
+}
