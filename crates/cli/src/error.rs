@@ -209,6 +209,18 @@ impl From<CaseError> for CliError {
                 .hint(format!(
                     "Or rule yourself with `tribunal dispute resolve {dispute} --decision …`"
                 )),
+            CaseError::Undeliverable {
+                ref dispute,
+                ref task,
+                ..
+            } => Self::new(Exit::Fail, error.to_string())
+                .hint(format!(
+                    "Let it be done again: `tribunal dispute resolve {dispute} --decision custom \
+                     --notes …`"
+                ))
+                .hint(format!(
+                    "Or merge the two yourself; the work stays on `tribunal/task/{task}`"
+                )),
             CaseError::Dispute(refusal) => refused(&refusal),
             CaseError::Request(text) => Self::new(Exit::Usage, text),
             CaseError::Change(error) => {

@@ -45,6 +45,7 @@ fn about_task() -> Opening {
         files: vec!["src/auth/jwt.ts".to_owned()],
         material: None,
         notes: String::new(),
+        created_by: None,
     }
 }
 
@@ -141,6 +142,7 @@ fn effect_word(effect: &Effect) -> String {
         Effect::MarkTask { change, .. } => match change {
             TaskChange::Disputed => "[!]".to_owned(),
             TaskChange::Completed => "[x]".to_owned(),
+            TaskChange::PutBack => "[ ]".to_owned(),
             TaskChange::BackToCoder { instructions } => format!("[-] {instructions}"),
         },
         Effect::RenderFile => "render".to_owned(),

@@ -22,6 +22,7 @@ use crate::config::{
     AgentSettings, BudgetSettings, Provider, RetrySettings, Roster, SCRIPTED, Settings, Span,
     SpecContext, Synchronous,
 };
+use crate::delivery::Pushes;
 use crate::dispute::DisputeConduct;
 use crate::export::Exported;
 use crate::files::LedgerDir;
@@ -111,6 +112,7 @@ impl Engine {
             tests: parts.tests,
             disputes: parts.disputes,
             stop: CancellationToken::new(),
+            pushes: Pushes::default(),
             human: None,
         })
     }

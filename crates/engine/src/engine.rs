@@ -17,6 +17,7 @@ use crate::ask::AskReport;
 use crate::budget::Caps;
 use crate::call::{Parks, Seat};
 use crate::case::{Case, CaseError, LazyHolder};
+use crate::delivery::Pushes;
 use crate::dispute::DisputeConduct;
 use crate::files::LedgerDir;
 use crate::human::Human;
@@ -40,6 +41,8 @@ pub struct Engine {
     pub(crate) tests: Option<TestCommand>,
     pub(crate) disputes: DisputeConduct,
     pub(crate) stop: CancellationToken,
+    /// What was pushed or could not be, until somebody tells the user.
+    pub(crate) pushes: Pushes,
     /// Whom to ask what only a person can decide; nobody without a terminal.
     pub(crate) human: Option<Arc<dyn Human>>,
 }

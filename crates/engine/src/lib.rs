@@ -31,6 +31,7 @@ mod unsynced;
 pub mod worktree;
 
 pub use assemble::{Surroundings, open_store};
+pub use delivery::Push;
 pub use engine::{Engine, Resumed};
 
 /// Returns random bits, for identities and for spreading retries.

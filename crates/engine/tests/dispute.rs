@@ -56,6 +56,7 @@ async fn what_a_held_task_kept_from_being_done_is_left_to_whoever_comes_next() {
         files: Vec::new(),
         material: None,
         notes: String::new(),
+        created_by: None,
     };
     let refused = engine.open_dispute(dispute).await.unwrap_err();
     assert!(

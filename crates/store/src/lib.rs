@@ -112,6 +112,13 @@ pub trait Store: Decisions + Disputes + Soon + Tasks + Send + Sync {
     /// Returns what an effect has come to.
     async fn effect(&self, case: &CaseId, effect: &EffectKey) -> Result<EffectState, StoreError>;
 
+    /// Returns the effects whose keys begin so, which were announced and are not done, with their
+    /// cases, the oldest first.
+    async fn announced_effects(
+        &self,
+        beginning: &str,
+    ) -> Result<Vec<(CaseId, EffectKey)>, StoreError>;
+
     /// Returns all findings that were ever followed, by file.
     async fn findings(&self) -> Result<Vec<FindingRecord>, StoreError>;
 

@@ -51,6 +51,7 @@ fn opening(key: &str, task: &str) -> Opening {
         files: vec!["a.rs".to_owned()],
         material: None,
         notes: String::new(),
+        created_by: None,
     }
 }
 

@@ -5,6 +5,7 @@ use tribunal_core::case::{CaseState, Pause};
 use tribunal_core::text::{for_terminal, truncate_chars};
 use tribunal_store::CaseRecord;
 
+use crate::commands::dispute;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
@@ -32,6 +33,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     let Some(store) = invocation.existing_store().await? else {
         return nothing(invocation, args.json);
     };
+    dispute::remind_in_passing(invocation).await?;
     let cases = store.recent_cases(args.recent).await?;
     let now = store.now().await?;
     if args.json {

@@ -21,6 +21,7 @@ pub(crate) mod lines;
 pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod precedent;
+mod pushes;
 pub(crate) mod replay;
 pub(crate) mod resume;
 pub(crate) mod review;

@@ -16,8 +16,8 @@ use tribunal_engine::run::{LeftTask, Prospect, RunReport, RunWish, check_cast};
 use tribunal_store::CaseRecord;
 
 use super::arbiter::{explained_text, prospect_text};
-use super::ending;
 use super::task::{one_line, summary, words};
+use super::{dispute, ending, pushes};
 use crate::args::parse_cost;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -142,6 +142,8 @@ async fn finish(
     format: Format,
 ) -> Result<Exit, CliError> {
     let exit = exit_of(done);
+    let unpushed = done.pushes.iter().filter_map(|push| push.problem.as_ref());
+    let warnings: Vec<&String> = done.warnings.iter().chain(unpushed).collect();
     let tasks = engine.tasks().await?;
     match format {
         Format::Jsonl => {}
@@ -153,7 +155,8 @@ async fn finish(
             "spend": done.spend,
             "tasks": done.left,
             "blocked": done.blocked,
-            "warnings": done.warnings,
+            "warnings": warnings,
+            "pushes": done.pushes,
             "list": tasks.iter().fold(BTreeMap::<&str, usize>::new(), |mut counts, record| {
                 *counts.entry(record.task.state.as_str()).or_default() += 1;
                 counts
@@ -193,6 +196,12 @@ async fn finish(
             invocation.say(&format!("Ended: {why}. {list} This run has cost {cost}."));
         }
     }
+    let pushed = pushes::tell(invocation, &done.pushes);
+    dispute::remind(invocation, engine).await?;
+    let exit = match exit {
+        Exit::Pass => pushed,
+        other => other,
+    };
     match (&done.state, exit) {
         (CaseState::Parked { why, until }, Exit::Quota | Exit::Interrupted) => {
             Err(ending::parked(&done.case, why, *until))

@@ -201,6 +201,7 @@ fn ruling() -> String {
         files: Vec::new(),
         material: None,
         notes: String::new(),
+        created_by: None,
     };
     let id = |bits| DisputeId::of_case(&CaseId::from_bits(bits));
     let open = |bits| {

@@ -9,6 +9,7 @@ mod guided;
 mod limits;
 mod plans;
 mod replayed;
+mod ruled;
 
 use std::path::Path;
 use std::process::Command;
@@ -251,6 +252,35 @@ fn a_dispute_stops_the_loop_where_that_is_asked_for() {
         let why = ran["why"].as_str().unwrap();
         assert_eq!(why.contains("is disputed"), on_major == "halt", "{why}");
     }
+}
+
+#[test]
+fn a_dispute_halts_every_run_until_it_is_resolved() {
+    let env = project(
+        "run: {max_iterations: 2, max_rejections: 1, coordinate_at: []}
+\
+         disputes: {on_major: halt}\n",
+    );
+    add(&env, &["never passes"]);
+    add(&env, &["easy"]);
+    env.run(["run"]).assert_code(5);
+    let disputes = env.run(["dispute", "list", "--json"]).json();
+    let dispute = disputes["disputes"][0]["id"].as_str().unwrap().to_owned();
+    for args in [
+        vec!["run"],
+        vec!["run", "--once"],
+        vec!["run", "--parallel", "2"],
+    ] {
+        let ran = env.run(&args).assert_code(5);
+        let why = format!("is disputed ({dispute})");
+        assert!(ran.stderr.contains(&why), "{}", ran.stderr);
+        assert_eq!(markers(&env), "[!] never passes\n[ ] easy");
+    }
+    env.run(resolve_args(&dispute, "coder", "good enough"))
+        .assert_code(0);
+    env.run(["run"]).assert_code(0);
+    assert_eq!(markers(&env), "[x] never passes\n[x] easy");
+    env.assert_healthy();
 }
 
 #[test]

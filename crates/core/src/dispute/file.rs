@@ -105,7 +105,8 @@ fn render_one(text: &mut String, dispute: &Dispute) {
         Some(ruling) => {
             let side = ruling.decision.side().to_uppercase();
             let _ = writeln!(text, "**Resolution:** {side} ({})", ruling.at.date());
-            let _ = writeln!(text, "**By:** {}", one_line(&ruling.ruler.phrase()));
+            let by = one_line(&ruling.ruler.phrase());
+            let _ = writeln!(text, "**By:** {by}: {}", ruling.decision.phrase());
             let _ = writeln!(text, "**Notes:** {}", one_line(&ruling.reason));
         }
         None => render_open(text, dispute),

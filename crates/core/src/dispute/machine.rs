@@ -50,6 +50,8 @@ pub enum TaskChange {
     Disputed,
     /// `[x]`: the coder's work holds.
     Completed,
+    /// `[ ]`: the coder is right, but nobody has begun, so there is no work that could hold.
+    PutBack,
     /// `[-]`: the coder works on it again, by these instructions.
     BackToCoder {
         /// What the ruling says.
@@ -405,9 +407,10 @@ impl Dispute {
             task: task.clone(),
             change,
         };
-        let mut effects = vec![mark, Effect::RenderFile];
-        effects.extend(completed.then_some(Effect::ApproveWork { task }));
-        effects
+        // Work that cannot be delivered completes no task, so it is delivered first.
+        let approve = completed.then_some(Effect::ApproveWork { task });
+        let effects = approve.into_iter().chain([mark, Effect::RenderFile]);
+        effects.collect()
     }
 
     /// Returns all that the coder has to do about the work, this ruling included.
@@ -419,7 +422,7 @@ impl Dispute {
                 let place = place.unwrap_or_default();
                 format!("Ruled about \"{}\"{place}: {instructions}", subject.title())
             }
-            TaskChange::Completed | TaskChange::Disputed => String::new(),
+            TaskChange::Completed | TaskChange::PutBack | TaskChange::Disputed => String::new(),
         };
         let parts = [referral.rest.as_str(), &own];
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{CaseId, DisputeId};
 use crate::review::history::TrackedFinding;
+use crate::task::Actor;
 use crate::time::Timestamp;
 
 pub use alert::Alerts;
@@ -120,6 +121,30 @@ pub struct Opening {
     /// What was noted when it was opened.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub notes: String,
+    /// Who opened it; ledgers of version 0.1.0 do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_by: Option<Actor>,
+}
+
+impl Opening {
+    /// Returns who opened it. Where the record does not say, the side that began tells.
+    #[must_use]
+    pub fn opener(&self) -> Actor {
+        if let Some(actor) = &self.created_by {
+            return actor.clone();
+        }
+        let (party, position) = match self.origin {
+            Origin::Objection => (Party::Coder, &self.coder),
+            Origin::Rejection => (Party::Reviewer, &self.reviewer),
+            Origin::Deadlock | Origin::SplitReview | Origin::System => return Actor::System,
+        };
+        match position {
+            Some(position) if position.author != "human" => {
+                Actor::named(party.as_str(), &position.author, position.model.as_deref())
+            }
+            Some(_) | None => Actor::Human { name: None },
+        }
+    }
 }
 
 /// A task that a dispute about a finding of its work holds up.

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::scale::UnknownWord;
+use crate::task::Actor;
 use crate::time::Timestamp;
 use crate::word::shown_as_word;
 
@@ -88,6 +89,16 @@ impl Decision {
             Self::Enforce => "reviewer",
             Self::Dismiss => "coder",
             Self::Amend { .. } => "custom",
+        }
+    }
+
+    /// Returns it in the words of judges and in those of people, side by side.
+    #[must_use]
+    pub fn phrase(&self) -> &'static str {
+        match self {
+            Self::Enforce => "ENFORCE, for the reviewer",
+            Self::Dismiss => "DISMISS, for the coder",
+            Self::Amend { .. } => "AMEND, custom instructions",
         }
     }
 
@@ -222,6 +233,19 @@ impl Ruler {
             Self::Human => "human".to_owned(),
             Self::Discard => "human, discarded without a hearing".to_owned(),
             Self::Config => "config, `review.on_dispute.default: discard`".to_owned(),
+        }
+    }
+
+    /// Returns who it was, as the record of a task names it.
+    #[must_use]
+    pub fn actor(&self) -> Actor {
+        match self {
+            Self::Judge { judge } => Actor::named("judge", &judge.agent, judge.model.as_deref()),
+            Self::Jury { votes, seats } => {
+                Actor::named("jury", &format!("{votes} of {seats} judges"), None)
+            }
+            Self::Human | Self::Discard => Actor::Human { name: None },
+            Self::Config => Actor::System,
         }
     }
 

@@ -193,7 +193,7 @@ impl Audit {
                 done: None,
                 from: Some(before.to),
                 to: before.to,
-                actor: Actor::Human { name: None },
+                actor: dispute.opening.opener(),
                 note: Some(format!("{}: {}", dispute.id, dispute.opening.notes)),
             };
             self.entries.insert(place, noted);

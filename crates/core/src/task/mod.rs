@@ -268,8 +268,30 @@ pub enum Actor {
         /// Which one.
         agent: AgentName,
     },
+    /// A side of a dispute, or who ruled on it.
+    Named {
+        /// As what: coder, reviewer, judge or jury.
+        role: String,
+        /// The name of an agent, a model or a person.
+        name: String,
+        /// The model, where it is known and is not the name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+    },
     /// The loop, by its rules.
     System,
+}
+
+impl Actor {
+    /// Returns somebody who acts in a role. A model that is the name as well is said once.
+    #[must_use]
+    pub fn named(role: &str, name: &str, model: Option<&str>) -> Self {
+        Self::Named {
+            role: role.to_owned(),
+            name: name.to_owned(),
+            model: model.filter(|model| *model != name).map(str::to_owned),
+        }
+    }
 }
 
 impl fmt::Display for Actor {
@@ -278,6 +300,12 @@ impl fmt::Display for Actor {
             Self::Human { name: Some(name) } => f.write_str(name),
             Self::Human { name: None } => f.write_str("human"),
             Self::Agent { agent } => write!(f, "{agent}"),
+            Self::Named {
+                role,
+                name,
+                model: Some(model),
+            } => write!(f, "{role} {name} ({model})"),
+            Self::Named { role, name, .. } => write!(f, "{role} {name}"),
             Self::System => f.write_str("system"),
         }
     }

@@ -24,6 +24,8 @@ pub enum Move {
     RuleForCoder,
     /// A ruling sides with the reviewer or gives instructions of its own: the coder goes on.
     RuleAgainstCoder,
+    /// A ruling sides with the coder, and nobody has begun: there is no work, so it is to be done.
+    PutBack,
     /// It is not to be done.
     Skip,
     /// It cannot be done.
@@ -34,7 +36,7 @@ pub enum Move {
 
 impl Move {
     /// All moves.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Start,
         Self::Submit,
         Self::Approve,
@@ -42,6 +44,7 @@ impl Move {
         Self::Dispute,
         Self::RuleForCoder,
         Self::RuleAgainstCoder,
+        Self::PutBack,
         Self::Skip,
         Self::Fail,
         Self::Reopen,
@@ -56,7 +59,7 @@ impl Move {
             Self::Approve => "approved",
             Self::Reject => "rejected",
             Self::Dispute => "disputed",
-            Self::RuleForCoder | Self::RuleAgainstCoder => "ruled on",
+            Self::RuleForCoder | Self::RuleAgainstCoder | Self::PutBack => "ruled on",
             Self::Skip => "skipped",
             Self::Fail => "failed",
             Self::Reopen => "reopened",
@@ -79,7 +82,8 @@ pub struct Refusal {
 /// Returns where `done` leads from `from`.
 pub fn step(from: TaskState, done: Move) -> Result<TaskState, Refusal> {
     use Move::{
-        Approve, Dispute, Fail, Reject, Reopen, RuleAgainstCoder, RuleForCoder, Skip, Start, Submit,
+        Approve, Dispute, Fail, PutBack, Reject, Reopen, RuleAgainstCoder, RuleForCoder, Skip,
+        Start, Submit,
     };
     use TaskState::{Completed, Disputed, Failed, InProgress, InReview, Pending, Skipped};
     let refused = |why| Err(Refusal { from, done, why });
@@ -101,7 +105,8 @@ pub fn step(from: TaskState, done: Move) -> Result<TaskState, Refusal> {
 
         (RuleForCoder, Disputed) => Ok(Completed),
         (RuleAgainstCoder, Disputed) => Ok(InProgress),
-        (RuleForCoder | RuleAgainstCoder, _) => refused("it is not disputed"),
+        (PutBack, Disputed) => Ok(Pending),
+        (RuleForCoder | RuleAgainstCoder | PutBack, _) => refused("it is not disputed"),
 
         (Skip, Pending | InProgress | InReview | Failed) => Ok(Skipped),
         (Fail, Pending | InProgress | InReview) => Ok(Failed),
@@ -147,6 +152,7 @@ mod tests {
                 Move::RuleAgainstCoder,
                 "            -   -   -   -  [-]  -   - ",
             ),
+            (Move::PutBack, "            -   -   -   -  [ ]  -   - "),
             (Move::Skip, "            [S] [S] [S]  -   -  [S]  - "),
             (Move::Fail, "            [F] [F] [F]  -   -   -   - "),
             (Move::Reopen, "             -   -   -  [ ]  -  [ ] [ ]"),

@@ -115,6 +115,7 @@ fn opened() -> (DisputeEvent, Value) {
             files: vec!["a.rs".into()],
             material: None,
             notes: String::new(),
+            created_by: None,
         }),
     };
     let json = json!({"type": "dispute_opened", "dispute": "d-0000000001", "opening": {

@@ -75,6 +75,18 @@ pub enum CaseError {
     /// A dispute does not take what was asked.
     #[error(transparent)]
     Dispute(#[from] tribunal_core::dispute::Refusal),
+    /// A ruling for the coder whose work cannot be put with the approved work.
+    #[error("dispute {dispute} cannot be ruled for the coder of task {task} ({title}): {why}")]
+    Undeliverable {
+        /// The dispute.
+        dispute: tribunal_core::ids::DisputeId,
+        /// The task.
+        task: tribunal_core::ids::CaseId,
+        /// Its title.
+        title: String,
+        /// Why not, as part of a sentence.
+        why: String,
+    },
     /// Nobody is configured to carry findings out.
     #[error("no coder is configured")]
     NoCoder,

@@ -85,19 +85,47 @@ pub(crate) fn base(repo: &Repository, branch: &str) -> Result<String, ChangeErro
 
 /// Returns the commit on the branch that holds this work.
 pub(crate) fn find(repo: &Repository, approved: &Approved) -> Result<Option<String>, ChangeError> {
+    find_work(repo, &approved.branch, &approved.base, &approved.commit)
+}
+
+fn find_work(
+    repo: &Repository,
+    branch: &str,
+    base: &str,
+    commit: &str,
+) -> Result<Option<String>, ChangeError> {
     let found = repo.versioned()?;
-    let range = format!("{}..refs/heads/{}", approved.base, approved.branch);
+    let range = format!("{base}..refs/heads/{branch}");
     let call = repo.git.on(&found.common_dir).args([
         "log",
         "-1",
         "--format=%H",
         "--fixed-strings",
-        &format!("--grep={}", trailer(&approved.commit)),
+        &format!("--grep={}", trailer(commit)),
         &range,
         "--",
     ]);
     // Without the branch, git fails, and nothing is found.
     call.answer()
+}
+
+/// Returns the files in which the branch contradicts work that is to be put on top of it; nothing
+/// when it does not, or holds the work already.
+pub(crate) fn contradiction(
+    repo: &Repository,
+    branch: &str,
+    start: &str,
+    commit: &str,
+) -> Result<Option<Vec<String>>, ChangeError> {
+    if find_work(repo, branch, start, commit)?.is_some() {
+        return Ok(None);
+    }
+    worktree::check_free(repo, branch)?;
+    let below = base(repo, branch)?;
+    match below == start {
+        true => Ok(None),
+        false => Ok(merge(repo, start, &below, commit)?.err()),
+    }
 }
 
 /// Puts work on top of the branch.

@@ -4,7 +4,11 @@
 //! is begun. Of the user's repository only refs and objects are written.
 
 pub(crate) mod git;
+mod push;
 pub(crate) mod work;
+
+pub use push::Push;
+pub(crate) use push::Pushes;
 
 use std::sync::Mutex;
 
@@ -112,70 +116,6 @@ impl Delivery<'_> {
             Ok(_) => Ok(None),
             Err(CaseError::Change(error @ ChangeError::BranchCheckedOut { .. })) => {
                 let text = format!("{error}; the newest work was not put there");
-                let noted = EventKind::Noted { text: text.clone() };
-                self.case.record([noted]).await?;
-                Ok(Some(text))
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Pushes a branch as configured. What cannot be pushed is on record, goes with the next push,
-    /// and is returned as a sentence.
-    pub(crate) async fn push(
-        self,
-        branch: &str,
-        commit: &str,
-    ) -> Result<Option<String>, CaseError> {
-        let Some(remote) = self.remote().await? else {
-            return Ok(None);
-        };
-        let key = EffectKey::new(format!("push {commit} to {} {branch}", remote.name))?;
-        let problem = Mutex::new(String::new());
-        let probe = || async {
-            let there = git::is_pushed(self.repo, &remote, branch, commit).await;
-            Ok(there.unwrap_or(false).then(|| commit.to_owned()))
-        };
-        let attempts = self.settings.push_attempts;
-        let act = || async {
-            for attempt in 1..=attempts {
-                tribunal_store::crashpoint!("run.push.before");
-                match git::push(self.repo, &remote, branch, commit).await {
-                    Ok(()) => return Ok(()),
-                    Err(why) => {
-                        // An older commit is refused when a newer one is there already.
-                        let there = git::is_pushed(self.repo, &remote, branch, commit).await;
-                        if there == Ok(true) {
-                            return Ok(());
-                        }
-                        if let Ok(mut problem) = problem.lock() {
-                            *problem = why;
-                        }
-                    }
-                }
-                if attempt < attempts {
-                    let pause = std::time::Duration::from_millis(200 << attempt.min(6));
-                    tokio::time::sleep(pause).await;
-                }
-            }
-            Err(left_undone())
-        };
-        let what = format!("push {branch} to {}", remote.name);
-        match self.case.effect(&key, &what, probe, act).await {
-            Ok(_) => Ok(None),
-            Err(CaseError::Parked {
-                why: Pause::Turn, ..
-            }) => {
-                let why = problem.into_inner().unwrap_or_default();
-                let tried = match attempts {
-                    1 => "1 attempt".to_owned(),
-                    n => format!("{n} attempts"),
-                };
-                let text = format!(
-                    "{branch} could not be pushed to {} in {tried}: {why}",
-                    remote.name
-                );
-                let text = self.engine.redactor.redact(&text);
                 let noted = EventKind::Noted { text: text.clone() };
                 self.case.record([noted]).await?;
                 Ok(Some(text))

@@ -8,7 +8,7 @@ use tribunal_core::task::Task;
 use tribunal_core::time::Timestamp;
 
 use super::Delivery;
-use super::git::{Approved, Integrated};
+use super::git::{Approved, Integrated, contradiction};
 use crate::Engine;
 use crate::case::{Case, CaseError, blocking};
 use crate::change::{ChangeError, Repository};
@@ -33,8 +33,6 @@ pub(crate) enum Delivered {
         branch: String,
         /// The commit.
         commit: String,
-        /// Why it was not pushed, where it should have been.
-        unpushed: Option<String>,
     },
     /// It contradicts what was approved meanwhile in these files.
     Conflict(Vec<String>),
@@ -73,6 +71,21 @@ impl Engine {
         }))
     }
 
+    /// Returns the files in which what was approved meanwhile contradicts the work; nothing when
+    /// it can be delivered.
+    ///
+    /// # Errors
+    ///
+    /// Among others, the branch of approved work is checked out somewhere.
+    pub(crate) async fn contradicted_files(
+        &self,
+        work: &TaskWork,
+    ) -> Result<Option<Vec<String>>, CaseError> {
+        let (repo, branch) = (work.repo.clone(), self.disputes.branch.clone());
+        let (base, commit) = (work.base.clone(), work.commit.clone());
+        blocking(move || contradiction(&repo, &branch, &base, &commit)).await
+    }
+
     /// Puts work with the approved work and pushes it, as effects of `case`.
     pub(crate) async fn deliver_work(
         &self,
@@ -88,11 +101,10 @@ impl Engine {
             Integrated::Commit(commit) => commit,
             Integrated::Conflict(files) => return Ok(Delivered::Conflict(files)),
         };
-        let unpushed = delivery.push(&approved.branch, &commit).await?;
+        delivery.push(&approved.branch, &commit).await?;
         Ok(Delivered::There {
             branch: approved.branch,
             commit,
-            unpushed,
         })
     }
 

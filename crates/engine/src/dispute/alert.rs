@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tribunal_agents::http::JsonService;
 use tribunal_core::dispute::{Dispute, Status, Subject};
@@ -17,8 +18,8 @@ use crate::config::{DisputeSettings, StaleAlert};
 /// At most so many messages are sent by one command; the next command sends the rest.
 const AT_ONCE: usize = 20;
 
-/// The pause after the first attempt in a row; it doubles.
-const PAUSE: Duration = Duration::from_millis(250);
+/// How long a command waits for the receiver.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The header by which a receiver knows a repeated message.
 const DELIVERY_HEADER: &str = "tribunal-delivery";
@@ -46,6 +47,16 @@ impl Alert {
     }
 }
 
+/// A message that is about to be sent.
+struct Notice {
+    case: Case,
+    key: EffectKey,
+    attempt: u32,
+    days_open: u64,
+    delivery: String,
+    message: Value,
+}
+
 impl Engine {
     /// Returns after how many days an open dispute is called stale.
     #[must_use]
@@ -62,7 +73,9 @@ impl Engine {
     /// Returns the disputes that have been open for too long, the oldest first.
     pub async fn stale_disputes(&self) -> Result<Vec<Dispute>, CaseError> {
         let store = self.ledger.store();
-        let limit = store.now().await?.minus_days(self.disputes.timeout_days);
+        // More than so many whole days, as the list counts them.
+        let days = self.disputes.timeout_days.saturating_add(1);
+        let limit = store.now().await?.minus_days(days);
         let wanted = DisputeFilter {
             status: Some(Status::Open),
             opened_before: Some(limit),
@@ -73,64 +86,97 @@ impl Engine {
         Ok(stale)
     }
 
-    /// Tells the configured address about `stale` disputes, once for each.
+    /// Tells the configured address about `stale` disputes, once for each, all at the same time.
     ///
-    /// What cannot be delivered now is tried again by later commands, ever more rarely.
-    pub async fn alert_about(&self, stale: &[Dispute]) -> Result<(), CaseError> {
+    /// A command makes one attempt and waits for a moment only. What cannot be delivered is on
+    /// record, is tried again by later commands, ever more rarely, and is returned as a sentence.
+    pub async fn alert_about(&self, stale: &[Dispute]) -> Result<Option<String>, CaseError> {
         let Alert::Webhook(url) = &self.disputes.alert else {
-            return Ok(());
+            return Ok(None);
         };
         let now = self.ledger.store().now().await?;
         let due = stale.iter().filter(|one| one.alerts.due(now) > 0);
+        let mut taken = Vec::new();
         for dispute in due.take(AT_ONCE) {
             // Otherwise whoever works on it tells, or somebody does later.
             if let Some(case) = self.take_if_free(&dispute.id.case()).await? {
-                self.alert(case, url, now).await?;
+                taken.extend(self.announce(case, now).await?);
             }
         }
-        Ok(())
+        crashpoint!("dispute.alert.before");
+        let sent = taken
+            .iter()
+            .map(|notice| send(url, &notice.message, &notice.delivery));
+        let answers = join_all(sent).await;
+        crashpoint!("dispute.alert.sent");
+        let mut problems = Vec::new();
+        for (notice, (delivered, answer)) in taken.into_iter().zip(answers) {
+            if !delivered {
+                problems.push(self.redactor.redact(&answer));
+            }
+            self.note_sent(notice, delivered, answer).await?;
+        }
+        let Some(first) = problems.first() else {
+            return Ok(None);
+        };
+        let about = match problems.len() {
+            1 => "1 stale dispute".to_owned(),
+            n => format!("{n} stale disputes"),
+        };
+        Ok(Some(format!(
+            "the webhook did not take the message about {about} ({first}); a later command tries \
+             again"
+        )))
     }
 
-    async fn alert(&self, case: Case, url: &str, now: Timestamp) -> Result<(), CaseError> {
-        // Read again under the lease: another process may have told.
+    /// Announces a message on record; nothing when another process has sent it meanwhile.
+    async fn announce(&self, case: Case, now: Timestamp) -> Result<Option<Notice>, CaseError> {
+        // Read again under the lease.
         let (dispute, _) = self.story(case.id()).await?;
-        let first = dispute.alerts.attempts + 1;
+        if dispute.alerts.due(now) == 0 {
+            self.settle(case).await?;
+            return Ok(None);
+        }
         let days_open = dispute.days_open(now).unwrap_or(0);
         let delivery = format!("{}-stale", dispute.id);
         let message = self.message(&dispute, days_open, &delivery);
         let key = EffectKey::new(format!("webhook {delivery}"))?;
-        if dispute.alerts.due(now) > 0
-            && self.ledger.store().effect(case.id(), &key).await? == EffectState::Unknown
-        {
+        if self.ledger.store().effect(case.id(), &key).await? == EffectState::Unknown {
             let (effect, what) = (key.clone(), format!("tell that {} is stale", dispute.id));
             case.record([EventKind::EffectIntended { effect, what }])
                 .await?;
         }
-        for attempt in (first..).take(usize::try_from(dispute.alerts.due(now)).unwrap_or(0)) {
-            if attempt > first {
-                tokio::time::sleep(PAUSE * (1 << (attempt - first))).await;
-            }
-            crashpoint!("dispute.alert.before");
-            let (delivered, answer) = send(url, &message, &delivery).await;
-            crashpoint!("dispute.alert.sent");
-            let attempted = DisputeEvent::AlertAttempted {
-                delivery: delivery.clone(),
-                attempt,
-                days_open,
-                delivered,
-                answer: self.redactor.redact(&answer),
-            };
-            let done = delivered.then(|| EventKind::EffectDone {
-                effect: key.clone(),
-                evidence: answer.clone(),
-            });
-            case.record([attempted.into()].into_iter().chain(done))
-                .await?;
-            if delivered {
-                break;
-            }
-        }
-        self.settle(case).await.map(|_| ())
+        Ok(Some(Notice {
+            case,
+            key,
+            attempt: dispute.alerts.attempts + 1,
+            days_open,
+            delivery,
+            message,
+        }))
+    }
+
+    /// Puts on record what came of sending a message.
+    async fn note_sent(
+        &self,
+        notice: Notice,
+        delivered: bool,
+        answer: String,
+    ) -> Result<(), CaseError> {
+        let attempted = DisputeEvent::AlertAttempted {
+            delivery: notice.delivery,
+            attempt: notice.attempt,
+            days_open: notice.days_open,
+            delivered,
+            answer: self.redactor.redact(&answer),
+        };
+        let done = delivered.then_some(EventKind::EffectDone {
+            effect: notice.key,
+            evidence: answer,
+        });
+        let events = [attempted.into()].into_iter().chain(done);
+        notice.case.record(events).await?;
+        self.settle(notice.case).await.map(|_| ())
     }
 
     fn message(&self, dispute: &Dispute, days_open: u64, delivery: &str) -> Value {
@@ -163,8 +209,9 @@ async fn send(url: &str, message: &Value, delivery: &str) -> (bool, String) {
             .deliver(message, &[(DELIVERY_HEADER, delivery)])
             .await
     };
-    match sent.await {
-        Ok(status) => ((200..300).contains(&status), format!("HTTP {status}")),
-        Err(error) => (false, error.message),
+    match tokio::time::timeout(PATIENCE, sent).await {
+        Ok(Ok(status)) => ((200..300).contains(&status), format!("HTTP {status}")),
+        Ok(Err(error)) => (false, error.message),
+        Err(_) => (false, format!("no answer within {} s", PATIENCE.as_secs())),
     }
 }

@@ -1,6 +1,6 @@
 //! What follows from the events of a dispute: found in its story, done once each.
 
-use tribunal_core::dispute::{Dispute, Effect, Referral};
+use tribunal_core::dispute::{Dispute, Effect, Referral, TaskChange};
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::ids::{CaseId, DisputeId, EffectKey};
 use tribunal_store::{EffectState, Store, StoreError};
@@ -61,6 +61,12 @@ fn render_key(seq: u64) -> Result<EffectKey, CaseError> {
     ))?)
 }
 
+fn mark_key(task: &str, seq: u64) -> Result<EffectKey, CaseError> {
+    Ok(EffectKey::new(format!(
+        "mark task {task} after event {seq}"
+    ))?)
+}
+
 /// Tells whether `dispute.md` was rendered for all that happened in a dispute; nothing when it never
 /// stood there.
 pub(super) async fn is_rendered(
@@ -117,6 +123,7 @@ impl Engine {
         held: Option<&Case>,
     ) -> Result<(), CaseError> {
         let last_render = last_render(due);
+        let mut undelivered = None;
         for Due { seq, effect } in due {
             match effect {
                 // Stored together with the event.
@@ -132,13 +139,23 @@ impl Engine {
                     }
                 }
                 Effect::MarkTask { task, change } => {
-                    let key = EffectKey::new(format!("mark task {task} after event {seq}"))?;
+                    let key = mark_key(task, *seq)?;
                     let seq = *seq;
                     let cause = Cause { dispute, seq, held };
-                    self.mark_task(case, &key, &cause, task, change).await?;
+                    // Work that was not delivered completes nothing.
+                    let change = match (change, undelivered.take()) {
+                        (TaskChange::Completed, Some(instructions)) => {
+                            TaskChange::BackToCoder { instructions }
+                        }
+                        (change, _) => change.clone(),
+                    };
+                    self.mark_task(case, &key, &cause, task, &change).await?;
                 }
                 Effect::KeepWork { task } => self.keep_work(case, task).await?,
-                Effect::ApproveWork { task } => self.approve_work(case, dispute, task).await?,
+                Effect::ApproveWork { task } => {
+                    let mark = mark_key(task, *seq)?;
+                    undelivered = self.approve_work(case, dispute, task, &mark).await?;
+                }
                 Effect::ReferNext { dispute, referral } => {
                     let key = EffectKey::new(format!("refer {dispute} after event {seq}"))?;
                     self.refer_next(case, &key, dispute, referral).await?;

@@ -6,6 +6,7 @@
 use tribunal_core::dispute::{Dispute, Effect};
 use tribunal_core::event::EventKind;
 use tribunal_core::ids::{CaseId, EffectKey};
+use tribunal_core::task::TaskState;
 use tribunal_store::EffectState;
 
 use crate::Engine;
@@ -25,32 +26,72 @@ impl Engine {
         delivery.push(&branch, &work.commit).await.map(|_| ())
     }
 
-    /// Puts the work on a task with the approved work and pushes it. Where that cannot be, the
-    /// dispute's story says so.
+    /// Puts the work on a task with the approved work and pushes it, before the task is marked.
+    ///
+    /// A ruling that cannot be carried out is refused beforehand. What was approved between that
+    /// and now may contradict the work all the same: then the dispute's story says so, and what the
+    /// coder has to do about it is returned.
     pub(super) async fn approve_work(
         &self,
         case: &Case,
         dispute: &Dispute,
         task: &str,
-    ) -> Result<(), CaseError> {
+        mark: &EffectKey,
+    ) -> Result<Option<String>, CaseError> {
+        let store = self.ledger.store();
+        let state = store.find_task(task_id(task)?.as_str()).await?.task.state;
+        let marked = store.effect(case.id(), mark).await?;
+        if matches!(marked, EffectState::Done { .. }) && state != TaskState::Completed {
+            // It was sent back, or somebody overruled it: there is nothing to deliver.
+            return Ok(None);
+        }
         let work = self.work_to_approve(case.id(), task).await?;
         let (Some(work), Some(ruling)) = (work, dispute.ruling()) else {
-            return Ok(());
+            return Ok(None);
         };
-        let record = self.ledger.store().find_task(work.task.as_str()).await?;
+        let record = store.find_task(work.task.as_str()).await?;
         let delivered = self.deliver_work(case, &record.task, &work, ruling.at);
         let problem = match delivered.await {
-            Ok(Delivered::There { .. }) => return Ok(()),
-            Ok(Delivered::Conflict(files)) => {
-                let files = files.join(", ");
-                format!("what was approved meanwhile contradicts the work in {files}")
-            }
+            Ok(Delivered::There { .. }) => return Ok(None),
+            Ok(Delivered::Conflict(files)) => contradicted(&files),
             Err(CaseError::Change(error)) => error.to_string(),
             Err(error) => return Err(error),
         };
         let branch = task_branch(&work.task);
         let text = format!("{problem}; the work stays on {branch}");
-        case.record([EventKind::Noted { text }]).await
+        case.record([EventKind::Noted { text }]).await?;
+        Ok(Some(format!(
+            "The ruling is for the coder, but {problem}. Bring the work up to date with what was \
+             approved, and submit it again."
+        )))
+    }
+
+    /// Refuses a ruling for the coder whose work cannot be put with the approved work, before
+    /// anything is stored.
+    pub(super) async fn check_deliverable(
+        &self,
+        dispute: &Dispute,
+        effects: &[Effect],
+    ) -> Result<(), CaseError> {
+        let case = dispute.id.case();
+        for effect in effects {
+            let Effect::ApproveWork { task } = effect else {
+                continue;
+            };
+            let Some(work) = self.work_to_approve(&case, task).await? else {
+                continue;
+            };
+            if let Some(files) = self.contradicted_files(&work).await? {
+                let record = self.ledger.store().find_task(work.task.as_str()).await?;
+                return Err(CaseError::Undeliverable {
+                    dispute: dispute.id.clone(),
+                    task: work.task,
+                    title: record.task.brief.title,
+                    why: contradicted(&files),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Refuses what a dispute would do with work that lies elsewhere, before anything is stored.
@@ -108,6 +149,11 @@ impl Engine {
         }
         work
     }
+}
+
+fn contradicted(files: &[String]) -> String {
+    let files = files.join(", ");
+    format!("what was approved meanwhile contradicts the work in {files}")
 }
 
 /// Returns what a ruling for the coder would do with the work on the dispute's task.

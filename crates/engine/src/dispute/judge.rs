@@ -4,12 +4,13 @@ use futures_util::future::try_join_all;
 use tribunal_core::agent::Role;
 use tribunal_core::dispute::panel::{Finding, conclude};
 use tribunal_core::dispute::{
-    Chooser, Dispute, DisputeState, Effect, Hearing, JudgeNamed, Party, Recourse, Subject,
+    Chooser, Decision, Dispute, DisputeState, Effect, Hearing, JudgeNamed, Party, Recourse, Subject,
 };
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::ids::{AgentName, CaseId, DisputeId, StepKey};
 use tribunal_core::prompt::{RulePrompt, ask_again};
 use tribunal_core::reply::read_signed_ruling;
+use tribunal_core::time::Timestamp;
 use tribunal_store::crashpoint;
 
 use super::deliver::approval;
@@ -20,6 +21,9 @@ use crate::review::nonce;
 
 /// How often one judge is asked before it counts as silent.
 const ATTEMPTS: u32 = 2;
+
+/// How the question to a human begins when a ruling cannot be carried out.
+const UNDELIVERABLE: &str = "the ruling was DISMISS, for the coder, but it cannot be carried out: ";
 
 impl Engine {
     /// Tells whether a judge is configured.
@@ -219,15 +223,19 @@ impl Engine {
         hearings: Vec<Hearing>,
     ) -> Result<(), CaseError> {
         let now = self.ledger.store().now().await?;
+        let mut happened = Vec::new();
+        let mut heard = dispute.clone();
+        for hearing in &hearings {
+            let hearing = Box::new(hearing.clone());
+            let event = DisputeEvent::JudgeHeard { hearing };
+            heard = heard.apply(&event, now)?.0;
+            happened.push(event);
+        }
         let conclusion = conclusion_of(&hearings);
-        let heard = hearings
-            .into_iter()
-            .map(|hearing| DisputeEvent::JudgeHeard {
-                hearing: Box::new(hearing),
-            });
+        happened.push(self.deliverable(heard, conclusion, now).await?);
         let mut events = Vec::new();
         let mut findings = Vec::new();
-        for event in heard.chain([conclusion]) {
+        for event in happened {
             let (after, effects) = dispute.apply(&event, now)?;
             dispute = after;
             findings.extend(effects.into_iter().filter_map(|effect| match effect {
@@ -245,6 +253,42 @@ impl Engine {
         crashpoint!("dispute.ruling.after");
         Ok(())
     }
+}
+
+impl Engine {
+    /// Returns what the judges come to, or that a human must rule because it cannot be carried out.
+    async fn deliverable(
+        &self,
+        dispute: Dispute,
+        conclusion: DisputeEvent,
+        now: Timestamp,
+    ) -> Result<DisputeEvent, CaseError> {
+        let (after, effects) = dispute.apply(&conclusion, now)?;
+        let why = match self.check_deliverable(&after, &effects).await {
+            Ok(()) => return Ok(conclusion),
+            Err(CaseError::Undeliverable { why, .. }) => why,
+            Err(CaseError::Change(error)) => error.to_string(),
+            Err(error) => return Err(error),
+        };
+        let question = format!("{UNDELIVERABLE}{why}");
+        Ok(DisputeEvent::DisputeEscalated { question })
+    }
+}
+
+/// Tells whether a ruling for the coder went to a human because it could not be carried out.
+pub(super) fn is_undeliverable(conclusion: &DisputeEvent, happened: &DisputeEvent) -> bool {
+    let for_coder = matches!(
+        conclusion,
+        DisputeEvent::DisputeRuled {
+            decision: Decision::Dismiss,
+            ..
+        }
+    );
+    let escalated = matches!(
+        happened,
+        DisputeEvent::DisputeEscalated { question } if question.starts_with(UNDELIVERABLE)
+    );
+    for_coder && escalated
 }
 
 /// Returns the name of the sitting that followed when the dispute was given to a judge for the

@@ -25,6 +25,7 @@ use tribunal_core::dispute::{
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::finding::Category;
 use tribunal_core::ids::{AgentName, DisputeId};
+use tribunal_core::task::Actor;
 use tribunal_core::text::truncate_chars;
 use tribunal_core::time::Timestamp;
 use tribunal_store::{DisputeFilter, PrecedentFilter, StoreError, crashpoint};
@@ -33,7 +34,6 @@ pub(crate) use self::file::fault_of_file;
 pub(crate) use self::replay::decide_again;
 
 use self::alert::Alert;
-use self::deliver::approval;
 use crate::Engine;
 use crate::case::{Case, CaseError};
 use crate::config::{GitSettings, Roster, Settings};
@@ -108,6 +108,8 @@ pub struct NewDispute {
     pub material: Option<String>,
     /// A remark; what a minor dispute consists of.
     pub notes: String,
+    /// Who opens it; the side that begins if not given.
+    pub created_by: Option<Actor>,
 }
 
 impl Engine {
@@ -183,10 +185,6 @@ impl Engine {
         if recourse != Recourse::Discard {
             return chosen.await;
         }
-        // The choice is not stored without the ruling that follows from it.
-        let approval = approval(&self.dispute(id.as_str()).await?);
-        self.check_change(&id.case(), &approval).await?;
-        chosen.await?;
         let (ruler, reason) = match by {
             Chooser::Human => (
                 Ruler::Discard,
@@ -204,6 +202,14 @@ impl Engine {
             ruler,
             overrules: false,
         };
+        // The choice is not stored without the ruling that follows from it.
+        let before = self.dispute(id.as_str()).await?;
+        let (_, effects) = before
+            .clone()
+            .apply(&ruled, self.ledger.store().now().await?)?;
+        self.check_change(&id.case(), &effects).await?;
+        self.check_deliverable(&before, &effects).await?;
+        chosen.await?;
         self.change(id, ruled).await
     }
 
@@ -336,8 +342,11 @@ impl Engine {
         let store = self.ledger.store();
         let now = store.now().await?;
         let before = store.find_dispute(id.as_str()).await?;
-        let (_, effects) = before.apply(&event, now)?;
+        let (after, effects) = before.apply(&event, now)?;
         self.check_change(&id.case(), &effects).await?;
+        if let DisputeEvent::DisputeRuled { .. } = &event {
+            self.check_deliverable(&after, &effects).await?;
+        }
         let case = self.take_over(&id.case()).await?;
         let (before, _) = self.story(case.id()).await?;
         match before.apply(&event, now) {
@@ -450,7 +459,7 @@ impl Engine {
             evidence.text = self.redactor.redact(&evidence.text);
             evidence
         };
-        Ok(Opening {
+        let mut opening = Opening {
             key: new.key,
             subject: new.subject,
             origin: new.origin,
@@ -463,7 +472,10 @@ impl Engine {
             files: new.files,
             material: material.transpose()?,
             notes: self.redactor.redact(&new.notes),
-        })
+            created_by: new.created_by,
+        };
+        opening.created_by = Some(opening.opener());
+        Ok(opening)
     }
 
     fn redacted(&self, mut position: Position) -> Position {

@@ -7,7 +7,7 @@ use tribunal_core::event::{DisputeEvent, EventKind, RunResult};
 use tribunal_core::reply::read_signed_ruling;
 use tribunal_core::time::Timestamp;
 
-use super::judge::{again_step, conclusion_of, seat_step, seed_step, sitting_of};
+use super::judge::{again_step, conclusion_of, is_undeliverable, seat_step, seed_step, sitting_of};
 use crate::export::{Exported, ExportedRun};
 use crate::review::nonce;
 
@@ -90,7 +90,8 @@ impl<'a> Sitting<'a> {
                 ruler: Ruler::Judge { .. } | Ruler::Jury { .. },
                 ..
             } => {
-                let same = conclusion_of(&self.heard) == *happened;
+                let conclusion = conclusion_of(&self.heard);
+                let same = conclusion == *happened || is_undeliverable(&conclusion, happened);
                 (!same).then(|| "the judges come to another end".to_owned())
             }
             DisputeEvent::RecourseChosen {

@@ -9,7 +9,8 @@ use tribunal_store::crashpoint;
 
 use crate::Engine;
 use crate::case::{Case, CaseError};
-use crate::task::{MoveRequest, TaskError, all_events, moved, rest};
+use crate::run::{Progress, note_of_dispute};
+use crate::task::{MoveRequest, TaskError, all_events, is_marked_in_list, moved, rest};
 
 /// Which event of which dispute moves the task.
 pub(super) struct Cause<'a> {
@@ -31,10 +32,17 @@ impl Engine {
         change: &TaskChange,
     ) -> Result<(), CaseError> {
         let task = CaseId::new(task).map_err(|error| CaseError::Request(error.to_string()))?;
+        let change = &match change {
+            TaskChange::Completed if !self.was_begun(&task, cause.dispute).await? => {
+                TaskChange::PutBack
+            }
+            other => other.clone(),
+        };
         // The task's story names the event, in the same write as the move.
         let does = match change {
             TaskChange::Disputed => "holds the task up",
             TaskChange::Completed => "lets the work stand",
+            TaskChange::PutBack => "puts the task back, because nobody has begun it",
             TaskChange::BackToCoder { .. } => "sends the work back to the coder",
         };
         let (dispute, seq) = (&cause.dispute.id, cause.seq);
@@ -55,9 +63,17 @@ impl Engine {
         let what = match change {
             TaskChange::Disputed => format!("mark task {task} as disputed"),
             TaskChange::Completed => format!("mark task {task} as completed"),
+            TaskChange::PutBack => format!("put task {task} back on the list"),
             TaskChange::BackToCoder { .. } => format!("send task {task} back to the coder"),
         };
         case.effect(key, &what, probe, act).await.map(|_| ())
+    }
+
+    /// Tells whether somebody began with a task, so that a ruling can let the work hold. One that a
+    /// list calls disputed was begun elsewhere.
+    async fn was_begun(&self, task: &CaseId, dispute: &Dispute) -> Result<bool, CaseError> {
+        let events = all_events(self.ledger.store().as_ref(), task).await?;
+        Ok(Progress::of(&events).begun || is_marked_in_list(&dispute.opening.key))
     }
 
     async fn move_by_dispute(
@@ -106,6 +122,7 @@ fn moves(
     match change {
         TaskChange::Disputed => {}
         TaskChange::Completed => wanted.push(Move::RuleForCoder),
+        TaskChange::PutBack => wanted.push(Move::PutBack),
         TaskChange::BackToCoder { .. } => wanted.push(Move::RuleAgainstCoder),
     }
     let mut events = Vec::new();
@@ -115,15 +132,15 @@ fn moves(
             (Move::RuleAgainstCoder, TaskChange::BackToCoder { instructions }) => {
                 instructions.clone()
             }
-            (Move::RuleForCoder, _) => cause
+            (Move::RuleForCoder | Move::PutBack, _) => cause
                 .dispute
                 .ruling()
                 .map_or_else(String::new, |ruling| ruling.reason.clone()),
-            _ => format!("dispute {}", cause.dispute.id),
+            _ => note_of_dispute(&cause.dispute.id),
         };
         let request = MoveRequest {
             done,
-            actor: actor(cause.dispute, done),
+            actor: actor(cause.dispute, change),
             note: Some(note),
         };
         let (event, next) =
@@ -134,14 +151,10 @@ fn moves(
     Ok((events, now))
 }
 
-/// A ruling is entered under the name of a person when a person made it.
-fn actor(dispute: &Dispute, done: Move) -> Actor {
-    let ruled = matches!(done, Move::RuleForCoder | Move::RuleAgainstCoder);
-    let by_human = dispute
-        .ruling()
-        .is_some_and(|ruling| ruling.ruler.is_human());
-    match ruled && by_human {
-        true => Actor::Human { name: None },
-        false => Actor::System,
+/// Returns who moves the task: whoever contested it, and after a ruling whoever ruled.
+fn actor(dispute: &Dispute, change: &TaskChange) -> Actor {
+    match (change, dispute.ruling()) {
+        (TaskChange::Disputed, _) | (_, None) => dispute.opening.opener(),
+        (_, Some(ruling)) => ruling.ruler.actor(),
     }
 }

@@ -11,6 +11,7 @@ use tribunal_core::task::next::Blocked;
 
 use super::{LeftTask, Loop, RunReport};
 use crate::case::{Case, CaseError};
+use crate::delivery::Push;
 
 /// As what a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,7 @@ pub(super) struct Ending {
     blocked: Vec<Blocked>,
     spend: Spend,
     warnings: Vec<String>,
+    pushes: Vec<Push>,
     why: String,
     end: End,
 }
@@ -60,6 +62,7 @@ impl Loop<'_> {
             blocked,
             spend: self.limits.spent(self.engine).await?,
             warnings: self.limits.warnings(),
+            pushes: self.engine.take_pushes(),
             why,
             end,
         })
@@ -150,6 +153,7 @@ impl Ending {
             limited: matches!(self.end, End::Limit { .. }),
             spend: self.spend,
             warnings: self.warnings,
+            pushes: self.pushes,
             state,
         })
     }

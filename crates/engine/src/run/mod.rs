@@ -37,7 +37,7 @@ use tribunal_core::task::{Task, TaskState};
 use tribunal_store::TaskRecord;
 
 use self::limits::Limits;
-pub(crate) use self::progress::Progress;
+pub(crate) use self::progress::{Progress, note_of_dispute};
 pub use self::prospect::Prospect;
 pub(crate) use self::replay::RecordedRun;
 use crate::Engine;
@@ -45,7 +45,7 @@ use crate::arbiter::Arbiter;
 use crate::case::{Case, CaseError, blocking};
 use crate::change::Repository;
 use crate::config::{Roster, Settings};
-use crate::delivery::work_branch;
+use crate::delivery::{Push, work_branch};
 use crate::task::all_events;
 use crate::worktree::check_free;
 
@@ -103,6 +103,8 @@ pub struct RunReport {
     pub spend: Spend,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// What was pushed, and what could not be.
+    pub pushes: Vec<Push>,
     /// Where the case stands.
     pub state: CaseState,
 }
@@ -249,6 +251,8 @@ impl Engine {
             begun: AtomicBool::new(false),
         };
         case.record([]).await?;
+        self.push_what_is_behind().await?;
+        work.halt_for_open_dispute().await?;
         let lanes = (1..=wish.parallel.max(1)).map(|lane| work.work_in(lane));
         let ended: Result<Vec<()>, CaseError> = join_all(lanes).await.into_iter().collect();
         ended?;

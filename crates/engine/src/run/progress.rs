@@ -2,7 +2,7 @@
 
 use tribunal_core::arbiter::{Execution, ExecutionResult};
 use tribunal_core::event::{Event, EventKind, TaskEvent, WorkEvent};
-use tribunal_core::ids::CaseId;
+use tribunal_core::ids::{CaseId, DisputeId};
 use tribunal_core::task::TaskState;
 use tribunal_core::task::plan::Plan;
 use tribunal_core::task::transition::Move;
@@ -28,6 +28,8 @@ pub(crate) struct Progress {
     pub(crate) before_round: usize,
     /// The reviews that came to an end.
     pub(crate) reviews: Vec<CaseId>,
+    /// Whether somebody began with what is to be done now.
+    pub(crate) begun: bool,
     /// How often the work was rejected since a person last sent the task back.
     pub(crate) rejected: u32,
     /// Why work was rejected, oldest first.
@@ -108,6 +110,7 @@ impl Progress {
             TaskEvent::WorkKept { commit, files, .. } => {
                 self.commit = Some(commit.clone());
                 self.files.clone_from(files);
+                self.begun = true;
             }
             TaskEvent::TaskMoved {
                 done, note, from, ..
@@ -126,14 +129,12 @@ impl Progress {
                     Move::Reopen => {
                         (self.rejected, self.guided_at) = (0, 0);
                         self.reopened.clone_from(note);
+                        // A ruling that is overruled finds its task settled; the work is there.
+                        self.begun &= note.as_deref().is_some_and(is_of_dispute);
                     }
-                    Move::Start
-                    | Move::Submit
-                    | Move::Approve
-                    | Move::Dispute
-                    | Move::RuleForCoder
-                    | Move::Skip
-                    | Move::Fail => {}
+                    Move::Start | Move::Submit | Move::Approve => self.begun = true,
+                    Move::PutBack => self.begun = false,
+                    Move::Dispute | Move::RuleForCoder | Move::Skip | Move::Fail => {}
                 }
                 if *done == Move::Reopen && *from == TaskState::Completed {
                     // What was approved is on the branch; what is to be done now starts from there.
@@ -147,8 +148,14 @@ impl Progress {
                     self.before_round = self.history.len();
                 }
             }
-            TaskEvent::TaskAdded { .. }
-            | TaskEvent::TaskEdited { .. }
+            // One that was imported may have been begun elsewhere.
+            TaskEvent::TaskAdded { state, .. } => {
+                self.begun = matches!(
+                    state,
+                    TaskState::InProgress | TaskState::InReview | TaskState::Completed
+                );
+            }
+            TaskEvent::TaskEdited { .. }
             | TaskEvent::SectionAdded { .. }
             | TaskEvent::SectionChanged { .. }
             | TaskEvent::SectionRemoved { .. } => {}
@@ -181,4 +188,15 @@ impl Progress {
     pub(crate) fn has_work(&self) -> bool {
         self.commit.is_some() && self.commit != self.base
     }
+}
+
+/// Returns what stands beside the moves with which a dispute takes a task up.
+pub(crate) fn note_of_dispute(dispute: &DisputeId) -> String {
+    format!("dispute {dispute}")
+}
+
+/// Tells whether a note is one of [`note_of_dispute`].
+fn is_of_dispute(note: &str) -> bool {
+    let id = note.strip_prefix("dispute ");
+    id.is_some_and(|id| DisputeId::new(id).is_ok())
 }

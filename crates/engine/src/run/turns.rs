@@ -6,14 +6,16 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tribunal_core::case::Pause;
+use tribunal_core::dispute::Status;
 use tribunal_core::event::WorkEvent;
-use tribunal_core::ids::CaseId;
+use tribunal_core::ids::{CaseId, DisputeId};
 use tribunal_core::task::next::Turn;
 use tribunal_core::task::{Task, TaskState};
-use tribunal_store::StoreError;
+use tribunal_store::{DisputeFilter, StoreError};
 
 use super::visit::{Contest, Visit, Visited};
 use super::{LeftTask, Loop, queue_of};
+use crate::Engine;
 use crate::case::{Case, CaseError};
 use crate::config::OnMajor;
 use crate::task::TaskError;
@@ -227,6 +229,19 @@ impl Loop<'_> {
         }
     }
 
+    /// Lets the run begin nothing while a dispute about a task of the list waits for a ruling, where
+    /// the config wants that.
+    pub(super) async fn halt_for_open_dispute(&self) -> Result<(), CaseError> {
+        if self.settings.disputes.on_major != OnMajor::Halt {
+            return Ok(());
+        }
+        if let Some(why) = self.engine.halting_dispute().await? {
+            let mut halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner);
+            halted.get_or_insert(why);
+        }
+        Ok(())
+    }
+
     /// Lets the task wait for a ruling. That happens once, whatever comes between.
     async fn dispute(
         &self,
@@ -254,11 +269,36 @@ impl Loop<'_> {
         let now = store.find_task(task.id.as_str()).await?.task.state;
         if now == TaskState::Disputed && self.settings.disputes.on_major == OnMajor::Halt {
             let mut halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner);
-            let why = format!("task {} is disputed ({})", task.id, dispute.id);
-            halted.get_or_insert(why);
+            halted.get_or_insert(halted_by(&task.id, &dispute.id));
         }
         Ok((now, None))
     }
+}
+
+impl Engine {
+    /// Returns which open dispute about a task of the list is the oldest, in one sentence.
+    pub async fn halting_dispute(&self) -> Result<Option<String>, CaseError> {
+        let store = self.ledger.store();
+        let open = DisputeFilter {
+            status: Some(Status::Open),
+            ..DisputeFilter::default()
+        };
+        for dispute in store.disputes(&open).await?.into_iter().rev() {
+            let Some(task) = dispute.task() else { continue };
+            let record = store.find_task(task).await?;
+            if record.task.state == TaskState::Disputed {
+                return Ok(Some(halted_by(&record.task.id, &dispute.id)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn halted_by(task: &CaseId, dispute: &DisputeId) -> String {
+    format!(
+        "task {task} is disputed ({dispute}), and `disputes.on_major: halt` lets nothing begin \
+         before it is resolved"
+    )
 }
 
 fn waits(why: &Pause) -> String {

@@ -182,12 +182,9 @@ impl Visit<'_> {
         progress.rejected >= self.settings.run.max_rejections
     }
 
-    /// Pushes a branch as configured; what cannot be pushed is told at the end of the run.
+    /// Pushes a branch as configured; what came of it is told at the end of the run.
     pub(super) async fn push(&self, branch: &str, commit: &str) -> Result<(), CaseError> {
-        if let Some(problem) = self.delivery().push(branch, commit).await? {
-            self.limits.warn(&problem);
-        }
-        Ok(())
+        self.delivery().push(branch, commit).await.map(|_| ())
     }
 
     pub(super) fn delivery(&self) -> Delivery<'_> {
@@ -241,6 +238,7 @@ impl Visit<'_> {
             files: progress.files.clone(),
             material: None,
             notes: format!("The work was rejected {} times.", task.rejections),
+            created_by: Some(Actor::System),
         }
     }
 

@@ -32,6 +32,14 @@ pub struct Imported {
     pub problems: Vec<String>,
 }
 
+/// What stands in the key of a dispute that a list's marker opened.
+const MARKED: &str = " as marked in ";
+
+/// Tells whether this is the key of a dispute that a list's marker opened.
+pub(crate) fn is_marked_in_list(key: &str) -> bool {
+    key.starts_with("task ") && key.contains(MARKED)
+}
+
 impl Engine {
     /// Takes over a list from the text of a file. Doing it again changes nothing, and a list that
     /// cannot be taken over as a whole is not taken over at all.
@@ -266,7 +274,7 @@ impl Engine {
                 continue;
             }
             let dispute = NewDispute {
-                key: format!("task {id} as marked in {file}"),
+                key: format!("task {id}{MARKED}{file}"),
                 subject: Subject::Task {
                     task: id.to_string(),
                     title: item.title.clone(),
@@ -281,6 +289,7 @@ impl Engine {
                 files: Vec::new(),
                 material: None,
                 notes: format!("It was marked as disputed in {file} when that was imported."),
+                created_by: Some(actor.clone()),
             };
             let opened = self.open_dispute(dispute).await?;
             let mut brief = self.task(id.as_str()).await?.task.brief;

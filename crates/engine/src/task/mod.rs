@@ -7,6 +7,7 @@ mod sections;
 mod submit;
 
 pub use lists::Imported;
+pub(crate) use lists::is_marked_in_list;
 pub use sections::Place;
 
 use std::collections::BTreeSet;
@@ -188,15 +189,14 @@ impl Engine {
         let mut said = Vec::new();
         if let Some(work) = work {
             let delivered = self.deliver_approved(&case, &task, &work).await;
-            let (place, unpushed) = match delivered {
-                Ok(delivered) => delivered,
+            let place = match delivered {
+                Ok(place) => place,
                 Err(error) => {
                     case.record([rest(task.state)]).await?;
                     return Err(error);
                 }
             };
             said.push(format!("Its work is {place}"));
-            said.extend(unpushed);
             let why = request.note.take();
             request.note = Some(why.map_or_else(
                 || place.clone(),
@@ -225,29 +225,24 @@ impl Engine {
             | Move::Dispute
             | Move::RuleForCoder
             | Move::RuleAgainstCoder
+            | Move::PutBack
             | Move::Skip
             | Move::Fail
             | Move::Reopen => Ok(None),
         }
     }
 
-    /// Puts the work of the loop on a task with the approved work. Returns where it is, and why it
-    /// was not pushed.
+    /// Puts the work of the loop on a task with the approved work, and returns where it is.
     async fn deliver_approved(
         &self,
         case: &Case,
         task: &Task,
         work: &TaskWork,
-    ) -> Result<(String, Option<String>), TaskError> {
+    ) -> Result<String, TaskError> {
         let at = self.ledger.store().now().await?;
         match self.deliver_work(case, task, work, at).await? {
-            Delivered::There {
-                branch,
-                commit,
-                unpushed,
-            } => {
-                let place = format!("on {branch} as {}", truncate_chars(&commit, 12));
-                Ok((place, unpushed))
+            Delivered::There { branch, commit } => {
+                Ok(format!("on {branch} as {}", truncate_chars(&commit, 12)))
             }
             Delivered::Conflict(files) => Err(TaskError::Contradicted {
                 id: task.id.clone(),

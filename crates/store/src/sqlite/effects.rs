@@ -46,6 +46,26 @@ pub(super) fn apply(batch: &mut Batch, event: &Event) -> Result<(), StoreError> 
     Ok(())
 }
 
+/// Returns the effects whose keys begin so and that are not done, the oldest first.
+pub(super) async fn announced(
+    conn: &mut SqliteConnection,
+    beginning: &str,
+) -> Result<Vec<(CaseId, EffectKey)>, StoreError> {
+    const SQL: &str = "
+        SELECT case_id, effect FROM effects
+        WHERE evidence IS NULL AND substr(effect, 1, length($1)) = $1
+        ORDER BY (
+            SELECT max(at_ms) FROM events
+            WHERE events.case_id = effects.case_id
+                AND body ->> '$.effect' = effects.effect), case_id, effect";
+    let rows: Vec<(String, String)> = sqlx::query_as(SQL).bind(beginning).fetch_all(conn).await?;
+    let keys = rows.into_iter().filter_map(|(case, effect)| {
+        let (case, effect) = (CaseId::new(case).ok()?, EffectKey::new(effect).ok()?);
+        Some((case, effect))
+    });
+    Ok(keys.collect())
+}
+
 /// Returns what an effect has come to.
 pub(super) async fn state(
     conn: &mut SqliteConnection,

@@ -157,6 +157,13 @@ impl Store for SqliteStore {
         read!(self, conn => effects::state(conn, case, effect))
     }
 
+    async fn announced_effects(
+        &self,
+        beginning: &str,
+    ) -> Result<Vec<(CaseId, EffectKey)>, StoreError> {
+        read!(self, conn => effects::announced(conn, beginning))
+    }
+
     async fn findings(&self) -> Result<Vec<FindingRecord>, StoreError> {
         read!(self, conn => findings::all(conn))
     }

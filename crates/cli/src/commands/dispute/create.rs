@@ -5,13 +5,14 @@ use std::io::IsTerminal as _;
 use serde_json::json;
 use tribunal_core::agent::family_of;
 use tribunal_core::dispute::{Dispute, Gravity, Grounds, Origin, Party, Position, Subject};
-use tribunal_core::task::{Task, TaskState};
+use tribunal_core::task::{Actor, Task, TaskState};
 use tribunal_core::text::for_terminal;
 use tribunal_engine::Engine;
 use tribunal_engine::dispute::{NewDispute, fresh_key};
 use tribunal_store::TaskRecord;
 
 use super::{dispute_json, settled_engine, stale, typed_id};
+use crate::commands::pushes;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
@@ -83,6 +84,8 @@ pub(super) struct Log {
     /// Why, with the words of `create`
     #[arg(long, value_name = "REASON", default_value = "other")]
     reason: Grounds,
+    #[command(flatten)]
+    author: Author,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -99,6 +102,15 @@ struct Author {
 }
 
 impl Author {
+    /// Returns who notes something without taking a side.
+    fn actor(self) -> Actor {
+        match (self.by, self.model) {
+            (name, None) => Actor::Human { name },
+            (Some(name), model) => Actor::named("agent", &name, model.as_deref()),
+            (None, Some(model)) => Actor::named("model", &model, None),
+        }
+    }
+
     fn position(self, text: String) -> Position {
         let model = self.model.filter(|model| !model.trim().is_empty());
         let author = self.by.or_else(|| model.clone());
@@ -139,6 +151,7 @@ pub(super) async fn create(invocation: &Invocation, args: Create) -> Result<Exit
         files: args.files,
         material,
         notes: String::new(),
+        created_by: None,
     };
     let dispute = engine.open_dispute(new).await?;
     if args.json {
@@ -200,6 +213,7 @@ pub(super) async fn log(invocation: &Invocation, args: Log) -> Result<Exit, CliE
         files: Vec::new(),
         material: None,
         notes: args.notes,
+        created_by: Some(args.author.actor()),
     };
     let dispute = engine.open_dispute(new).await?;
     if !args.json {
@@ -218,12 +232,16 @@ async fn finish(
     dispute: &Dispute,
     json: bool,
 ) -> Result<Exit, CliError> {
+    let pushes = engine.take_pushes();
     if json {
         let dispute = dispute_json(dispute);
-        invocation.print_json(&json!({ "schema": "tribunal.dispute.v1", "dispute": dispute }))?;
+        invocation.print_json(&json!({
+            "schema": "tribunal.dispute.v1", "dispute": dispute, "pushes": pushes,
+        }))?;
     }
+    let exit = pushes::tell(invocation, &pushes);
     stale::remind(invocation, engine).await?;
-    Ok(Exit::Pass)
+    Ok(exit)
 }
 
 fn subject(task: &Task) -> Subject {

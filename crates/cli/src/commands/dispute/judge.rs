@@ -31,7 +31,8 @@ pub(super) struct Judge {
 /// Asks the judge.
 pub(super) async fn judge(invocation: &Invocation, args: &Judge) -> Result<Exit, CliError> {
     let engine = settled_engine(invocation).await?;
-    let id = engine.dispute(typed_id(&args.dispute)).await?.id;
+    let before = resolve::Before::of(&engine, typed_id(&args.dispute)).await?;
+    let id = &before.id;
     let format = if args.json {
         Format::Json
     } else {
@@ -39,13 +40,13 @@ pub(super) async fn judge(invocation: &Invocation, args: &Judge) -> Result<Exit,
     };
     let mut reporter = invocation.reporter(format);
     let stream = engine.ledger().subscribe();
-    let work = invocation.stoppable(&engine, Box::pin(engine.judge(&id, Chooser::Human)));
+    let work = invocation.stoppable(&engine, Box::pin(engine.judge(id, Chooser::Human)));
     let judged = report::report_while(stream, reporter.as_mut(), work).await;
     match judged {
         Ok(dispute) => {
-            resolve::tell(invocation, &engine, &dispute, args.json).await?;
+            let exit = resolve::tell(invocation, &engine, &dispute, &before, args.json).await?;
             if dispute.ruling().is_some() {
-                return Ok(Exit::Pass);
+                return Ok(exit);
             }
             tell_escalation(invocation, &dispute);
             Ok(Exit::Inconclusive)

@@ -8,6 +8,7 @@ use tribunal_engine::Engine;
 use tribunal_store::DisputeFilter;
 
 use super::{dispute_json, settled_engine, stale, typed_id};
+use crate::commands::pushes;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
@@ -90,6 +91,7 @@ pub(crate) async fn recent(
         return show_all(invocation, &engine, &disputes, json).await;
     }
     print_history(invocation, &disputes)?;
+    pushes::tell(invocation, &engine.take_pushes());
     stale::remind(invocation, &engine).await?;
     Ok(Exit::Pass)
 }
@@ -104,9 +106,10 @@ async fn show_all(
         let disputes: Vec<Value> = disputes.iter().map(dispute_json).collect();
         invocation
             .print_json(&json!({ "schema": "tribunal.disputes.v1", "disputes": disputes }))?;
-        return Ok(Exit::Pass);
+    } else {
+        print_table(invocation, disputes)?;
     }
-    print_table(invocation, disputes)?;
+    pushes::tell(invocation, &engine.take_pushes());
     stale::remind(invocation, engine).await?;
     Ok(Exit::Pass)
 }
@@ -138,7 +141,7 @@ fn print_history(invocation: &Invocation, disputes: &[Dispute]) -> Result<(), Cl
     let mut table = invocation.table(&["ID", "OPENED", "ABOUT", "REASON", "RULING", "BY"]);
     for dispute in disputes {
         let (ruling, by) = match dispute.ruling() {
-            Some(ruling) => (ruling.decision.word().to_owned(), ruling.ruler.phrase()),
+            Some(ruling) => (ruling.decision.phrase().to_owned(), ruling.ruler.phrase()),
             None => (dispute.status().to_string(), String::new()),
         };
         table.add_row([

@@ -16,6 +16,7 @@ use crate::invocation::Invocation;
 
 pub(crate) use json::dispute_json;
 pub(crate) use list::recent;
+pub(crate) use stale::{remind, remind_in_passing};
 
 /// Record disagreements between coder and reviewer, and settle them
 ///
@@ -66,6 +67,7 @@ pub(crate) async fn settled_engine(invocation: &Invocation) -> Result<Engine, Cl
     if settled > 0 {
         invocation.say("An interrupted command was completed first.");
     }
+    engine.push_what_is_behind().await?;
     Ok(engine)
 }
 

@@ -2,11 +2,13 @@
 
 use serde_json::json;
 use tribunal_core::dispute::{Chooser, Decision, Dispute, Recourse};
-use tribunal_core::task::TaskState;
+use tribunal_core::ids::DisputeId;
+use tribunal_core::task::{Task, TaskState};
 use tribunal_engine::Engine;
 use tribunal_engine::dispute::Overrule;
 
 use super::{dispute_json, settled_engine, stale, typed_id};
+use crate::commands::pushes;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
@@ -57,7 +59,7 @@ enum DecisionWord {
 /// Records a person's ruling.
 pub(super) async fn resolve(invocation: &Invocation, args: Resolve) -> Result<Exit, CliError> {
     let engine = settled_engine(invocation).await?;
-    let id = engine.dispute(typed_id(&args.dispute)).await?.id;
+    let before = Before::of(&engine, typed_id(&args.dispute)).await?;
     let decision = match args.decision {
         DecisionWord::Coder => Decision::Dismiss,
         DecisionWord::Reviewer => Decision::Enforce,
@@ -70,19 +72,39 @@ pub(super) async fn resolve(invocation: &Invocation, args: Resolve) -> Result<Ex
         false => Overrule::No,
     };
     let dispute = engine
-        .rule_by_human(&id, decision, &args.notes, overrule)
+        .rule_by_human(&before.id, decision, &args.notes, overrule)
         .await?;
-    tell(invocation, &engine, &dispute, args.json).await
+    tell(invocation, &engine, &dispute, &before, args.json).await
 }
 
 /// Dismisses the contested finding at once.
 pub(super) async fn discard(invocation: &Invocation, args: Discard) -> Result<Exit, CliError> {
     let engine = settled_engine(invocation).await?;
-    let id = engine.dispute(typed_id(&args.dispute)).await?.id;
+    let before = Before::of(&engine, typed_id(&args.dispute)).await?;
     let dispute = engine
-        .choose_recourse(&id, Recourse::Discard, Chooser::Human)
+        .choose_recourse(&before.id, Recourse::Discard, Chooser::Human)
         .await?;
-    tell(invocation, &engine, &dispute, args.json).await
+    tell(invocation, &engine, &dispute, &before, args.json).await
+}
+
+/// What is known about a dispute before it is ruled on.
+pub(super) struct Before {
+    pub(super) id: DisputeId,
+    /// Where its task stands, if it has one.
+    task: Option<TaskState>,
+}
+
+impl Before {
+    /// Returns it for the dispute that `text` names.
+    pub(super) async fn of(engine: &Engine, text: &str) -> Result<Self, CliError> {
+        let dispute = engine.dispute(text).await?;
+        let task = match dispute.task() {
+            Some(task) => Some(engine.task(task).await?.task.state),
+            None => None,
+        };
+        let id = dispute.id;
+        Ok(Self { id, task })
+    }
 }
 
 /// Prints what was decided and what follows.
@@ -90,35 +112,62 @@ pub(super) async fn tell(
     invocation: &Invocation,
     engine: &Engine,
     dispute: &Dispute,
+    before: &Before,
     json: bool,
 ) -> Result<Exit, CliError> {
+    let pushes = engine.take_pushes();
+    let task = match dispute.task() {
+        Some(task) => Some(engine.task(task).await?.task),
+        None => None,
+    };
     if json {
-        let dispute = dispute_json(dispute);
-        invocation.print_json(&json!({ "schema": "tribunal.dispute.v1", "dispute": dispute }))?;
-        return Ok(Exit::Pass);
-    }
-    if let Some(ruling) = dispute.ruling() {
-        let side = ruling.decision.side();
-        invocation.print(&format!("Resolved dispute {}: {side}\n", dispute.id))?;
-        invocation.print(match (&ruling.decision, dispute.opening.subject.task()) {
-            (Decision::Dismiss, Some(_)) => "Task: [!] → [x], the work stands\n",
-            (Decision::Enforce, Some(_)) => "Task: [!] → [-], the coder follows the reviewer\n",
-            (Decision::Amend { .. }, Some(_)) => "Task: [!] → [-], the coder follows your notes\n",
-            (Decision::Dismiss, None) => "The finding is dismissed\n",
-            (Decision::Enforce, None) => "The finding is upheld and locked\n",
-            (Decision::Amend { .. }, None) => "The finding is upheld, as your notes say\n",
-        })?;
-        if let Some(referral) = &dispute.referral {
-            let task = engine.task(&referral.task).await?.task;
-            let (id, marker) = (&task.id, task.state.marker());
-            invocation.print(&match referral.next.first() {
-                Some(next) if task.state == TaskState::Disputed => {
-                    format!("Task {id}: [!] stays, dispute {next} is about its work as well\n")
-                }
-                _ => format!("Task {id}: [!] → [{marker}]\n"),
+        let task = task
+            .as_ref()
+            .zip(before.task)
+            .map(|(task, from)| json!({ "task": task.id, "from": from, "to": task.state }));
+        invocation.print_json(&json!({
+            "schema": "tribunal.dispute.v1", "dispute": dispute_json(dispute),
+            "moved": task, "pushes": pushes,
+        }))?;
+    } else if let Some(ruling) = dispute.ruling() {
+        let said = ruling.decision.phrase();
+        invocation.print(&format!("Resolved dispute {}: {said}\n", dispute.id))?;
+        if dispute.opening.subject.finding().is_some() {
+            invocation.print(match &ruling.decision {
+                Decision::Dismiss => "The finding is dismissed\n",
+                Decision::Enforce => "The finding is upheld and locked\n",
+                Decision::Amend { .. } => "The finding is upheld, as your notes say\n",
             })?;
         }
+        if let Some((task, from)) = task.as_ref().zip(before.task) {
+            invocation.print(&moved(dispute, &ruling.decision, task, from))?;
+        }
     }
+    let exit = pushes::tell(invocation, &pushes);
     stale::remind(invocation, engine).await?;
-    Ok(Exit::Pass)
+    Ok(exit)
+}
+
+/// Returns what a ruling did to the task.
+fn moved(dispute: &Dispute, decision: &Decision, task: &Task, from: TaskState) -> String {
+    let (id, from, to) = (&task.id, from.marker(), task.state.marker());
+    let others: Vec<&str> = dispute
+        .referral
+        .iter()
+        .flat_map(|one| &one.next)
+        .map(|id| id.as_str())
+        .collect();
+    let why = match (task.state, decision) {
+        (TaskState::Disputed, _) => {
+            let others = others.join(", ");
+            return format!("Task {id}: [!] stays, it still waits for {others}\n");
+        }
+        (TaskState::Completed, _) => "the work holds",
+        (TaskState::Pending, _) => "nobody has begun it, so it is to be done",
+        (TaskState::InProgress, Decision::Dismiss) => "the work must be brought up to date first",
+        (TaskState::InProgress, Decision::Enforce) => "the coder follows the reviewer",
+        (TaskState::InProgress, Decision::Amend { .. }) => "the coder follows your notes",
+        _ => return format!("Task {id}: [{from}] → [{to}]\n"),
+    };
+    format!("Task {id}: [{from}] → [{to}], {why}\n")
 }

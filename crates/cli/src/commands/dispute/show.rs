@@ -81,6 +81,7 @@ fn facts(text: &mut String, dispute: &Dispute, now: Timestamp) {
     }
     fact("Origin", opening.origin.as_str());
     fact("Gravity", opening.gravity.as_str());
+    fact("Opened by", &opening.opener().to_string());
     let opened = dispute.opened_at;
     let open = match dispute.days_open(now) {
         Some(1) => ", open for 1 day".to_owned(),
@@ -168,9 +169,8 @@ fn rulings(text: &mut String, rulings: &[Ruling]) {
         };
         let _ = writeln!(
             text,
-            "\n{name}: {} ({}), {} {} UTC, by {}",
-            ruling.decision,
-            ruling.decision.side(),
+            "\n{name}: {}, {} {} UTC, by {}",
+            ruling.decision.phrase(),
             ruling.at.date(),
             ruling.at.time_of_day(),
             for_terminal(&ruling.ruler.phrase())

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use tribunal_core::dispute::Dispute;
+use tribunal_core::text::for_terminal;
 use tribunal_engine::Engine;
 
 use super::dispute_json;
@@ -37,6 +38,7 @@ pub(super) async fn list(
         let schema = "tribunal.disputes.v1";
         invocation
             .print_json(&json!({"schema": schema, "timeout_days": days, "disputes": listed}))?;
+        alert(invocation, engine, &stale).await?;
         return Ok(Exit::Pass);
     }
     if stale.is_empty() {
@@ -55,12 +57,24 @@ pub(super) async fn list(
         "WARNING: {count} been open for > {days} days\n\n{table}\n\n\
          Run `tribunal dispute show <id>` for details.\n"
     ))?;
-    engine.alert_about(&stale).await?;
+    alert(invocation, engine, &stale).await?;
     Ok(Exit::Pass)
 }
 
-/// Tells about stale disputes as configured, at the end of a command that works on disputes.
-pub(super) async fn remind(invocation: &Invocation, engine: &Engine) -> Result<(), CliError> {
+/// Sends the messages that are due, and tells in one line when they do not arrive.
+async fn alert(
+    invocation: &Invocation,
+    engine: &Engine,
+    stale: &[Dispute],
+) -> Result<(), CliError> {
+    if let Some(problem) = engine.alert_about(stale).await? {
+        invocation.say(&format!("Warning: {}.", for_terminal(&problem)));
+    }
+    Ok(())
+}
+
+/// Tells about stale disputes as configured, at the end of a command.
+pub(crate) async fn remind(invocation: &Invocation, engine: &Engine) -> Result<(), CliError> {
     let stale = engine.stale_disputes().await?;
     if stale.is_empty() {
         return Ok(());
@@ -81,6 +95,17 @@ pub(super) async fn remind(invocation: &Invocation, engine: &Engine) -> Result<(
             ));
         }
     }
-    engine.alert_about(&stale).await?;
-    Ok(())
+    alert(invocation, engine, &stale).await
+}
+
+/// Tells about stale disputes at the end of a command that is about something else.
+pub(crate) async fn remind_in_passing(invocation: &Invocation) -> Result<(), CliError> {
+    if invocation.existing_ledger().await?.is_none() {
+        return Ok(());
+    }
+    match invocation.engine().await {
+        Ok(engine) => remind(invocation, &engine).await,
+        // What is wrong is told by the commands that need an engine.
+        Err(_) => Ok(()),
+    }
 }

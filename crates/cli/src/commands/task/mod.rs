@@ -8,6 +8,7 @@ mod state;
 pub(crate) use show::{one_line, summary, words};
 use tribunal_engine::task::TaskError;
 
+use crate::commands::dispute;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
@@ -46,6 +47,12 @@ enum Command {
 
 /// Carries out one of the commands.
 pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, CliError> {
+    let exit = carry_out(invocation, args).await?;
+    dispute::remind_in_passing(invocation).await?;
+    Ok(exit)
+}
+
+async fn carry_out(invocation: &Invocation, args: Args) -> Result<Exit, CliError> {
     match args.command {
         Command::Add(args) => add::add(invocation, args).await,
         Command::Edit(args) => add::edit(invocation, args).await,

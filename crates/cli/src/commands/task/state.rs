@@ -6,6 +6,7 @@ use tribunal_core::text::for_terminal;
 use tribunal_engine::task::MoveRequest;
 
 use super::add::tell;
+use crate::commands::pushes;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
@@ -91,5 +92,6 @@ pub(super) async fn run(invocation: &Invocation, command: Move) -> Result<Exit, 
     for line in &moved.said {
         invocation.say(&format!("{}.", for_terminal(line)));
     }
-    tell(invocation, &moved.task, said, args.json)
+    tell(invocation, &moved.task, said, args.json)?;
+    Ok(pushes::tell(invocation, &engine.take_pushes()))
 }

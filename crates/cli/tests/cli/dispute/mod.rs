@@ -131,8 +131,8 @@ fn a_dispute_goes_through_its_life() {
     let notes = "Use JWT but store it in a cookie";
     let resolved = env.run(resolve_args(&id, "custom", notes));
     assert_snapshot!(env.tidy(&outcome(&resolved)), @"
-    Resolved dispute [DISPUTE]: custom
-    Task: [!] → [-], the coder follows your notes
+    Resolved dispute [DISPUTE]: AMEND, custom instructions
+    Task [CASE]: [!] → [-], the coder follows your notes
     exit 0
     ");
     assert_eq!(court.marker(), "[-]");
@@ -143,6 +143,7 @@ fn a_dispute_goes_through_its_life() {
       Reason     Architecture disagreement
       Origin     rejection
       Gravity    major
+      Opened by  reviewer claude-opus-4
       Created    [DATE] [HOUR] UTC
 
     Coder Position (human)
@@ -151,7 +152,7 @@ fn a_dispute_goes_through_its_life() {
     Reviewer Position (claude-opus-4)
       Session cookies are more secure
 
-    Ruling: AMEND (custom), [DATE] [HOUR] UTC, by human
+    Ruling: AMEND, custom instructions, [DATE] [HOUR] UTC, by human
       Use JWT but store it in a cookie
 
     History
@@ -181,7 +182,7 @@ fn a_dispute_goes_through_its_life() {
 
     **Task:** Fix login bug ([CASE])
     **Resolution:** CUSTOM ([DATE])
-    **By:** human
+    **By:** human: AMEND, custom instructions
     **Notes:** Use JWT but store it in a cookie
     ");
     env.assert_healthy();
@@ -296,4 +297,40 @@ fn whose_position_it_is_is_asked_at_a_terminal() {
     assert_eq!(terminal.exit_code(), 0, "{}", terminal.screen());
     assert_eq!(listed()[0]["reviewer"]["text"], "short");
     assert_eq!(listed()[0]["coder"], Value::Null);
+}
+
+#[test]
+fn every_record_says_who_opened_and_who_ruled() {
+    let court = Court::new();
+    let (env, task) = (&court.env, court.task.as_str());
+    let notes = ["--minor", "--notes", "snake_case"];
+    for author in [
+        vec!["--model", "gpt-5"],
+        vec!["--by", "ann"],
+        vec!["--by", "cod", "--model", "gpt-5"],
+        vec![],
+    ] {
+        let mut line = vec!["dispute", "log", task];
+        line.extend(notes.iter().chain(&author));
+        env.run(&line).assert_code(0);
+    }
+    let id = court.open();
+    let shown = env.run(["dispute", "show", &id, "--json"]).json();
+    assert_eq!(
+        shown["dispute"]["created_by"],
+        serde_json::json!({"by": "named", "role": "reviewer", "name": "claude-opus-4"})
+    );
+    env.run(resolve_args(&id, "coder", "fine")).assert_code(0);
+    let audit = env.run(["task", "audit", task]).assert_code(0).stdout;
+    for expected in [
+        "minor dispute noted by model gpt-5:",
+        "minor dispute noted by ann:",
+        "minor dispute noted by agent cod (gpt-5):",
+        "minor dispute noted by human:",
+        "[o]→[!] disputed by reviewer claude-opus-4:",
+        "[!]→[x] ruled on by human: fine",
+    ] {
+        assert!(audit.contains(expected), "{expected}: {audit}");
+    }
+    env.assert_healthy();
 }

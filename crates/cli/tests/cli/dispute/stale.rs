@@ -7,6 +7,7 @@ use std::sync::mpsc;
 use insta::assert_snapshot;
 
 use super::{Court, add_task, open_dispute};
+use crate::common::TestEnv;
 
 #[test]
 fn stale_disputes_are_listed_with_their_days() {
@@ -103,7 +104,16 @@ fn the_webhook_is_told_once_for_each_stale_dispute() {
     let id = court.open();
     let receiver = Receiver::new(&[503, 500]);
     webhook(&mut court, &receiver.url);
-    for _ in 0..3 {
+    for status in ["503", "500"] {
+        let listed = court.env.run(["dispute", "list"]).assert_code(0);
+        assert_eq!(
+            listed.stderr,
+            format!(
+                "Warning: the webhook did not take the message about 1 stale dispute (HTTP {status}); a later command tries again.\n"
+            )
+        );
+    }
+    for _ in 0..2 {
         let listed = court.env.run(["dispute", "list"]).assert_code(0);
         assert_eq!(listed.stderr, "");
     }
@@ -150,5 +160,82 @@ fn an_address_that_does_not_answer_is_not_asked_by_every_command() {
     let dispute = shown.assert_code(0).json()["dispute"].clone();
     assert_eq!(dispute["alerts"]["attempts"], 3);
     assert_eq!(dispute["alerts"]["delivered"], false);
+    court.env.assert_healthy();
+}
+
+#[test]
+fn every_command_about_work_warns_of_stale_disputes() {
+    let mut court = Court::new();
+    court.open();
+    court.env.set_env("TRIBUNAL_CLOCK_AHEAD_DAYS", "7");
+    // Seven days are not more than seven.
+    assert_eq!(court.env.run(["log"]).assert_code(0).stderr, "");
+    court.env.set_env("TRIBUNAL_CLOCK_AHEAD_DAYS", "12");
+    for args in [
+        vec!["log"],
+        vec!["log", "--json"],
+        vec!["task", "list"],
+        vec!["task", "show", &court.task],
+        vec!["dispute", "list", "--json"],
+    ] {
+        let ran = court.env.run(&args).assert_code(0);
+        assert!(
+            ran.stderr
+                .contains("(Fix login bug) has been open for 12 days."),
+            "{args:?}: {}",
+            ran.stderr
+        );
+    }
+    court.env.assert_healthy();
+}
+
+#[test]
+fn the_loop_warns_of_stale_disputes_and_tells_the_webhook() {
+    let mut env = TestEnv::with_repository();
+    let coder = env.write("../coder.json", "{\"replies\": []}");
+    let task = add_task(&env, "Fix login bug");
+    let id = open_dispute(&env, &task);
+    let receiver = Receiver::new(&[]);
+    let agents = format!(
+        "agents: [{{name: ann, provider: scripted, role: coder, script: {:?}}}]\n",
+        coder.display().to_string()
+    );
+    env.set_env("TRIBUNAL_CLOCK_AHEAD_DAYS", "12");
+    env.write_user_config(&agents);
+    let ran = env.run(["run"]).assert_code(0);
+    assert!(
+        ran.stderr.contains("has been open for 12 days."),
+        "{}",
+        ran.stderr
+    );
+    let url = &receiver.url;
+    env.write_user_config(&format!(
+        "{agents}disputes: {{alert_on_stale: webhook, webhook: {url:?}}}\n"
+    ));
+    for _ in 0..2 {
+        env.run(["run"]).assert_code(0);
+    }
+    let heard = receiver.all();
+    assert_eq!(heard.len(), 1, "{heard:?}");
+    assert_eq!(heard[0].0, format!("{id}-stale"));
+    env.assert_healthy();
+}
+
+#[test]
+fn a_receiver_that_never_answers_holds_a_command_up_once_and_not_for_each_dispute() {
+    let mut court = Court::new();
+    for index in 0..9 {
+        let task = add_task(&court.env, &format!("task {index}"));
+        open_dispute(&court.env, &task);
+    }
+    // It takes connections and says nothing.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/hook", silent.local_addr().unwrap());
+    webhook(&mut court, &url);
+    let ran = court.env.run(["dispute", "list"]).assert_code(0);
+    assert_eq!(
+        ran.stderr,
+        "Warning: the webhook did not take the message about 9 stale disputes (no answer within 2 s); a later command tries again.\n"
+    );
     court.env.assert_healthy();
 }

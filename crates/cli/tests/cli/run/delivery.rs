@@ -64,7 +64,7 @@ fn a_rejected_push_is_tried_again_and_told() {
         "#!/bin/sh\necho x >> $PWD/refused\nexit 1\n",
     );
     add(&env, &["easy"]);
-    let ran = env.run(["run"]).assert_code(0);
+    let ran = env.run(["run"]).assert_code(5);
     assert_eq!(markers(&env), "[x] easy");
     assert!(
         ran.stderr

@@ -262,6 +262,7 @@ impl Bench<'_> {
             files,
             material: Some(excerpts.render()).filter(|code| !code.is_empty()),
             notes: String::new(),
+            created_by: None,
         })
     }
 
