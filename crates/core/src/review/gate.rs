@@ -104,8 +104,8 @@ pub fn decide(evidence: &Evidence<'_>) -> Gate {
     let mut causes = Vec::new();
     match of(Verdict::Disputed) {
         0 => {}
-        1 => causes.push("a finding that would bind is disputed".to_owned()),
-        n => causes.push(format!("{n} findings that would bind are disputed")),
+        1 => causes.push("a blocking finding is disputed".to_owned()),
+        n => causes.push(format!("{n} blocking findings are disputed")),
     }
     if evidence.asked == 0 {
         causes.push("nobody reviewed the change".to_owned());
