@@ -95,10 +95,10 @@ pub(super) fn count(number: u32, noun: &str) -> String {
 }
 
 /// Returns how many findings stand in the way of a PASS.
-pub(super) fn open_findings(open: u32) -> String {
+pub(in crate::report) fn open_findings(open: u32) -> String {
     match open {
-        1 => "1 finding binds".to_owned(),
-        n => format!("{n} findings bind"),
+        1 => "1 blocking finding".to_owned(),
+        n => format!("{n} blocking findings"),
     }
 }
 

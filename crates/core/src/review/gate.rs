@@ -104,8 +104,8 @@ pub fn decide(evidence: &Evidence<'_>) -> Gate {
     let mut causes = Vec::new();
     match of(Verdict::Disputed) {
         0 => {}
-        1 => causes.push("a finding that would bind is disputed".to_owned()),
-        n => causes.push(format!("{n} findings that would bind are disputed")),
+        1 => causes.push("a blocking finding is disputed".to_owned()),
+        n => causes.push(format!("{n} blocking findings are disputed")),
     }
     let uncovered: Vec<_> = evidence.coverage.uncovered(evidence.may_skip).collect();
     // A change that needs no reviewer passes without one: it is empty, or prose, or ignored.

@@ -16,13 +16,12 @@ pub(super) fn sentence(event: &ArbitrationEvent) -> String {
             binding,
         } => {
             let about = words::count(*findings, "finding");
-            let bind = match *binding {
-                0 => ", none of them binding".to_owned(),
-                1 if *findings == 1 => " that binds".to_owned(),
-                all if all == *findings => " that bind".to_owned(),
-                some => format!(", {some} of them binding"),
+            let blocking = match *binding {
+                0 => ", none of them blocking".to_owned(),
+                all if all == *findings => ", all blocking".to_owned(),
+                some => format!(", {some} of them blocking"),
             };
-            format!("{coder} works on {about}{bind} (round {round})")
+            format!("{coder} works on {about}{blocking} (round {round})")
         }
         ArbitrationEvent::CoderAnswered {
             coder,

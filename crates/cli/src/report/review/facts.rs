@@ -13,6 +13,11 @@ use super::arbitrated;
 use super::shown::{NAME, PROSE, one_line};
 use crate::report::words;
 
+/// The family of the built-in reviewers.
+const BUILTIN_FAMILY: &str = "builtin";
+/// How the families of linters begin.
+const TOOL_FAMILY_PREFIX: &str = "tool:";
+
 /// The findings of one verdict under their heading.
 pub(super) struct List<'a> {
     pub(super) verdict: Verdict,
@@ -50,6 +55,25 @@ pub(super) fn fails(report: &ReviewReport, finding: &ReviewedFinding) -> bool {
     finding.verdict == Verdict::Accepted && report.binds(finding)
 }
 
+/// Returns the word of the gate. A PASS for which no model looked says so, because rules find some
+/// defects and understand no design.
+pub(super) fn verdict(report: &ReviewReport) -> String {
+    match report.gate {
+        Gate::Pass if is_by_rules_only(report) => format!("{} (rules only)", report.gate),
+        _ => report.gate.to_string(),
+    }
+}
+
+/// Tells whether files were reviewed, and by rules and linters alone.
+pub(super) fn is_by_rules_only(report: &ReviewReport) -> bool {
+    let is_rule = |one: &ReviewerSummary| {
+        one.family == BUILTIN_FAMILY || one.family.starts_with(TOOL_FAMILY_PREFIX)
+    };
+    !report.coverage.reviewed.is_empty()
+        && !report.reviewers.is_empty()
+        && report.reviewers.iter().all(is_rule)
+}
+
 /// Returns a number with its noun: `1 file`, `2 files`.
 pub(super) fn count(number: usize, noun: &str) -> String {
     match number {
@@ -77,10 +101,9 @@ pub(super) fn gate(report: &ReviewReport) -> String {
             let seen = count(report.coverage.reviewed.len(), "file");
             let condition = arbitrated::condition(report);
             let condition = condition.map_or_else(String::new, |words| format!(", {words}"));
-            format!("{seen} reviewed, nothing that binds is open{condition}")
+            format!("{seen} reviewed, no blocking finding is open{condition}")
         }
-        Gate::Fail { open: 1 } => "1 finding binds".to_owned(),
-        Gate::Fail { open } => format!("{open} findings bind"),
+        Gate::Fail { open } => words::open_findings(*open),
         Gate::Inconclusive { causes } => {
             let causes: Vec<String> = causes.iter().map(|cause| one_line(cause, NAME)).collect();
             causes.join("; ")
@@ -124,6 +147,39 @@ pub(super) fn voice(voice: &Voice) -> String {
     }
 }
 
+/// Returns id, rule, who reports it, what became of it and what to do, in that order.
+pub(super) fn in_brief(finding: &ReviewedFinding) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for voice in &finding.voices {
+        let name = one_line(&voice.reviewer, NAME);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let rule = match one_line(&finding.rule, NAME) {
+        rule if rule.is_empty() => rule,
+        rule => format!(" ({rule})"),
+    };
+    let ruled = finding.precedents.first();
+    let standing = match (finding.standing, ruled) {
+        (Standing::New, _) => String::new(),
+        (Standing::Open, _) => ", seen before".to_owned(),
+        (_, Some(precedent)) => format!(", {}", one_line(&precedent.phrase(), PROSE)),
+        (standing, None) => format!(", {}", history(standing)),
+    };
+    let id = one_line(&finding.id, NAME);
+    let to_do = match (finding.verdict, finding.suggestion.is_empty()) {
+        (Verdict::Disputed, _) => finding.reasons.join(" "),
+        (_, false) => format!("Fix: {}", finding.suggestion),
+        (_, true) if finding.description != finding.title => finding.description.clone(),
+        (_, true) => String::new(),
+    };
+    let to_do = one_line(&to_do, PROSE);
+    format!("{id} by {}{rule}{standing}. {to_do}", joined(&names))
+        .trim_end()
+        .to_owned()
+}
+
 /// Returns everybody who reported a finding.
 pub(super) fn voices(finding: &ReviewedFinding) -> String {
     let mut said: Vec<String> = Vec::new();
@@ -132,7 +188,12 @@ pub(super) fn voices(finding: &ReviewedFinding) -> String {
             said.push(words);
         }
     }
-    match said.as_slice() {
+    joined(&said)
+}
+
+/// Returns names as part of a sentence: `ann, bob and eve`.
+fn joined(names: &[String]) -> String {
+    match names {
         [] => "nobody".to_owned(),
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
@@ -181,9 +242,9 @@ pub(super) fn calculation(trace: &[TraceLine]) -> String {
     }
 }
 
-/// Returns how a finding stands: whether it binds, and what became of it before.
-pub(super) fn standing(report: &ReviewReport, finding: &ReviewedFinding) -> String {
-    let before = match finding.standing {
+/// Returns what became of a finding before, in a few words.
+pub(super) fn history(standing: Standing) -> &'static str {
+    match standing {
         Standing::New => "new",
         Standing::Open => "open since an earlier review",
         Standing::Answered => "answered by the coder",
@@ -192,10 +253,15 @@ pub(super) fn standing(report: &ReviewReport, finding: &ReviewedFinding) -> Stri
         Standing::Dismissed => "dismissed before, so it does not count",
         Standing::Fixed => "fixed",
         Standing::Regressed => "was fixed and is back",
-    };
+    }
+}
+
+/// Returns how a finding stands: whether it is blocking, and what became of it before.
+pub(super) fn standing(report: &ReviewReport, finding: &ReviewedFinding) -> String {
+    let before = history(finding.standing);
     let obligation = match finding.obligation {
-        _ if fails(report, finding) => "binds",
-        _ if report.binds(finding) => "would bind",
+        _ if fails(report, finding) => "blocking",
+        _ if report.binds(finding) => "blocking unless it is settled",
         Obligation::Mandatory => "mandatory",
         Obligation::Optional => "optional",
     };

@@ -74,7 +74,7 @@ pub(super) fn annotations(report: &ReviewReport) -> String {
         }
     }
     let gate = data(&facts::gate(report));
-    out + &format!("Tribunal: {}: {gate}\n", report.gate)
+    out + &format!("Tribunal: {}: {gate}\n", facts::verdict(report))
 }
 
 /// Returns how pressing a finding is, or nothing when it is not shown.

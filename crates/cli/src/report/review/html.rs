@@ -85,7 +85,7 @@ fn head(report: &ReviewReport, title: &str) -> String {
                 .map(|cause| format!("<li>{}</li>", rich(&one_line(cause, NAME))))
                 .collect();
             format!(
-                "<p>Nothing that binds was found, but that is not enough to approve:</p>\n<ul>{causes}</ul>\n"
+                "<p>No blocking finding was accepted, but that is not enough to approve:</p>\n<ul>{causes}</ul>\n"
             )
         }
         _ => format!("<p>{}.</p>\n", sentence(&facts::gate(report))),

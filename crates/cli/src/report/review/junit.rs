@@ -54,7 +54,7 @@ fn gate(report: &ReviewReport) -> Case {
         Gate::Fail { .. } => Ends::Fails,
         Gate::Inconclusive { .. } => Ends::Breaks,
     };
-    let said = format!("{}: {}", report.gate, facts::gate(report));
+    let said = format!("{}: {}", facts::verdict(report), facts::gate(report));
     case.remarks = format!("{said}\n{}\n", facts::tally(report));
     case.message = said;
     let unplaced = |finding: &&ReviewedFinding| {

@@ -99,10 +99,12 @@ pub(super) fn head(report: &ReviewReport) -> String {
         Gate::Fail { .. } => "❌",
         Gate::Inconclusive { .. } => "⚠️",
     };
-    let mut out = format!("## {sign} Tribunal: {}\n\n", report.gate);
+    let mut out = format!("## {sign} Tribunal: {}\n\n", facts::verdict(report));
     match &report.gate {
         Gate::Inconclusive { causes } => {
-            out.push_str("Nothing that binds was found, but that is not enough to approve:\n\n");
+            out.push_str(
+                "No blocking finding was accepted, but that is not enough to approve:\n\n",
+            );
             for cause in causes {
                 out.push_str(&format!("- {}\n", rich(&one_line(cause, NAME))));
             }
@@ -130,7 +132,7 @@ fn table(report: &ReviewReport) -> String {
     let more = findings.len().saturating_sub(ROWS);
     for finding in findings.into_iter().take(ROWS) {
         let mark = match finding.verdict {
-            _ if facts::fails(report, finding) => "❌ binds",
+            _ if facts::fails(report, finding) => "❌ blocking",
             Verdict::Disputed => "⚠️ disputed",
             _ if !finding.counts => "does not count",
             _ => "",

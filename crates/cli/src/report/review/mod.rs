@@ -12,6 +12,7 @@ mod html;
 mod json;
 mod junit;
 pub(crate) mod markdown;
+mod next;
 mod said;
 mod sarif;
 mod shown;

@@ -1,4 +1,6 @@
-//! A review as people read it in a terminal: what stands, what is open, who said so, the gate.
+//! A review as people read it in a terminal: the gate, each finding in two lines, what to do next.
+//!
+//! Code, arithmetic and reasons come with the details.
 
 mod arbitration;
 mod finding;
@@ -7,12 +9,12 @@ mod rest;
 use anstyle::{AnsiColor, Style};
 use tribunal_core::consensus::Verdict;
 use tribunal_core::review::gate::Gate;
-use tribunal_core::review::report::ReviewReport;
+use tribunal_core::review::report::{ReviewReport, ReviewedFinding};
 use tribunal_core::scale::Severity;
 
 use super::blocks::{Block, blocks};
 use super::shown::{NAME, one_line};
-use super::{Options, facts};
+use super::{Options, facts, next};
 use crate::report::wrap::{defused, fill, plain_width};
 
 /// How many files or findings are named in a row.
@@ -25,24 +27,64 @@ pub(super) fn render(report: &ReviewReport, options: &Options) -> String {
         report,
         options,
     };
+    page.verdict();
     page.head();
-    for list in facts::lists(report) {
-        page.heading(&format!("{} ({})", list.heading, list.findings.len()));
-        for finding in list.findings {
-            if list.verdict == Verdict::Rejected && !options.details {
+    page.arbitration();
+    for section in sections(report, options) {
+        page.heading(&format!("{} ({})", section.heading, section.findings.len()));
+        for finding in section.findings {
+            if options.details {
+                page.finding(finding);
+            } else if finding.verdict == Verdict::Rejected {
                 page.rejected(finding);
             } else {
-                page.finding(finding);
+                page.brief(finding);
             }
         }
     }
-    page.arbitration();
     page.reviewers();
     page.coverage();
     page.fixed();
     page.notes();
-    page.gate();
+    page.next_steps();
     defused(&page.out)
+}
+
+/// Findings that mean the same for the reader, under one heading.
+struct Section<'a> {
+    heading: &'static str,
+    /// In their order; there is at least one.
+    findings: Vec<&'a ReviewedFinding>,
+}
+
+/// Returns the findings by what they mean for the gate: those that block it first.
+///
+/// What the arbitration tells of is told once, unless all details are asked for.
+fn sections<'a>(
+    report: &'a ReviewReport,
+    options: &'a Options,
+) -> impl Iterator<Item = Section<'a>> {
+    let arbitrated = |finding: &ReviewedFinding| {
+        let mut answered = report.arbitration.iter().flat_map(|one| &one.findings);
+        answered.any(|one| one.id == finding.id)
+    };
+    let headings = ["Blocking", "Disputed", "Not blocking", "Rejected"];
+    let heading_of = |finding: &ReviewedFinding| match finding.verdict {
+        Verdict::Accepted if facts::fails(report, finding) => "Blocking",
+        Verdict::Accepted => "Not blocking",
+        Verdict::Disputed => "Disputed",
+        Verdict::Rejected => "Rejected",
+    };
+    let sections = headings.into_iter().map(move |heading| {
+        let of_heading = |one: &&ReviewedFinding| {
+            heading_of(one) == heading && (options.details || !arbitrated(one))
+        };
+        Section {
+            heading,
+            findings: report.findings.iter().filter(of_heading).collect(),
+        }
+    });
+    sections.filter(|section| !section.findings.is_empty())
 }
 
 /// A page on which one part is written after the other.
@@ -64,14 +106,15 @@ impl Page<'_> {
         self.line(&format!("{dim}Case {case}, policy {policy}{dim:#}"), "");
     }
 
-    fn gate(&mut self) {
+    /// Writes what the review comes to, before everything else.
+    fn verdict(&mut self) {
         let colour = match self.report.gate {
             Gate::Pass => AnsiColor::Green,
             Gate::Fail { .. } => AnsiColor::Red,
             Gate::Inconclusive { .. } => AnsiColor::Yellow,
         };
         let style = colour.on_default().bold();
-        let word = self.report.gate.as_str();
+        let word = facts::verdict(self.report);
         let first = format!("{style}{word}{style:#}: ");
         let rest = " ".repeat(word.len() + 2);
         let ids: Vec<String> = self
@@ -90,8 +133,19 @@ impl Page<'_> {
             let named: Vec<String> = ids.into_iter().take(NAMED).collect();
             words = format!("{words} ({}{more})", named.join(", "));
         }
-        self.out.push('\n');
         fill(&mut self.out, &words, self.options.width, &first, &rest);
+    }
+
+    /// Writes which commands lead on from a gate that did not pass.
+    fn next_steps(&mut self) {
+        let steps = next::steps(self.report);
+        if steps.is_empty() {
+            return;
+        }
+        self.heading("What next");
+        for step in steps {
+            self.line(&step, "  - ");
+        }
     }
 
     fn heading(&mut self, words: &str) {

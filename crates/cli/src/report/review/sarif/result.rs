@@ -129,7 +129,7 @@ fn properties(report: &ReviewReport, finding: &ReviewedFinding) -> Value {
         "severity": finding.severity,
         "label": finding.label,
         "obligation": finding.obligation,
-        "binds": report.binds(finding),
+        "blocking": report.binds(finding),
         "counts": finding.counts,
         "escalate": finding.escalate,
         "agreement": finding.agreement,

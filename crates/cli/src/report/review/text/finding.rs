@@ -14,6 +14,10 @@ use crate::report::wrap::fill;
 
 /// Where the words of a field begin.
 const FIELD: usize = 14;
+/// Where the second line of a finding in brief begins.
+const BRIEF: usize = 10;
+/// How many lines who says so and what to do may take.
+const BRIEF_LINES: usize = 2;
 
 impl Page<'_> {
     /// Writes a finding with all that is known of it.
@@ -45,6 +49,20 @@ impl Page<'_> {
             self.field("Settled by", &finding.reversal);
         }
         self.field("Standing", &facts::standing(self.report, finding));
+    }
+
+    /// Writes a finding in two lines: label, place and claim; who says so and what to do.
+    pub(super) fn brief(&mut self, finding: &ReviewedFinding) {
+        let (style, bold) = (severity_style(finding.severity), Style::new().bold());
+        let label = finding.label.as_str();
+        let place = one_line(&finding.location.to_string(), NAME);
+        let first = format!("{style}{label:<8}{style:#}  {bold}{place}{bold:#}  ");
+        let title = one_line(&finding.title, TITLE);
+        let indent = " ".repeat(BRIEF);
+        fill(&mut self.out, &title, self.options.width, &first, &indent);
+        let room = (self.options.width.saturating_sub(BRIEF)).max(40) * BRIEF_LINES;
+        let words = facts::in_brief(finding);
+        self.line(&truncate_chars(&words, room), &indent);
     }
 
     /// Writes a rejected finding in a few lines.

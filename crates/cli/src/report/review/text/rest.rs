@@ -11,8 +11,11 @@ use crate::report::words;
 impl Page<'_> {
     /// Writes who reviewed and what it took.
     pub(super) fn reviewers(&mut self) {
-        self.heading("Reviewers");
         let reviewers = &self.report.reviewers;
+        if !self.options.details && facts::is_by_rules_only(self.report) && are_quiet(reviewers) {
+            return;
+        }
+        self.heading("Reviewers");
         let rows: Vec<[String; 6]> = reviewers.iter().map(row).collect();
         let mut widths = [0; 6];
         for row in &rows {
@@ -54,8 +57,11 @@ impl Page<'_> {
 
     /// Writes what was seen and what was not.
     pub(super) fn coverage(&mut self) {
-        self.heading("Coverage");
         let coverage = &self.report.coverage;
+        if coverage.left_out.is_empty() && !self.options.details {
+            return;
+        }
+        self.heading("Coverage");
         let seen = facts::count(coverage.reviewed.len(), "file");
         let left = facts::count(coverage.left_out.len(), "file");
         if coverage.left_out.is_empty() {
@@ -105,6 +111,13 @@ impl Page<'_> {
             self.line(&one_line(note, PROSE), "  - ");
         }
     }
+}
+
+/// Tells whether there is nothing to say about any reviewer but that it answered.
+fn are_quiet(reviewers: &[ReviewerSummary]) -> bool {
+    let missing = |one: &ReviewerSummary| matches!(one.state, ReviewerState::Missing { .. });
+    let loud = |one: &ReviewerSummary| missing(one) || !one.problems.is_empty();
+    !reviewers.iter().any(loud)
 }
 
 fn row(reviewer: &ReviewerSummary) -> [String; 6] {
