@@ -80,14 +80,15 @@ fn options(arguments: &[String]) -> Result<Options, String> {
         }
     }
     for change in changes {
-        let (key, number) = change.split_once('=').ok_or("--set a.b=N")?;
-        options.policy = set(
-            &options.policy,
-            key,
-            number.parse().map_err(|_| "--set a.b=N")?,
-        )?;
+        options.policy = changed(&options.policy, &change)?;
     }
     Ok(options)
+}
+
+/// Returns the policy with one number changed, given as `matching.text.threshold=240`.
+pub fn changed(policy: &Policy, change: &str) -> Result<Policy, String> {
+    let (key, number) = change.split_once('=').ok_or("--set a.b=N")?;
+    set(policy, key, number.parse().map_err(|_| "--set a.b=N")?)
 }
 
 /// Returns the policy with one number changed, named as `matching.text.threshold`.

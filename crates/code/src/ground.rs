@@ -11,7 +11,7 @@ use std::fmt;
 use tribunal_core::finding::Grounding;
 
 use crate::diff::Diff;
-pub use identity::{Identity, Sheet, fingerprint, identify};
+pub use identity::{Identity, Sheet, fingerprint, identify, place_name};
 use quote::Compact;
 pub use quote::named_in;
 
@@ -59,6 +59,8 @@ pub enum Reason {
     RangeReversed,
     /// The quoted code is nowhere in the file.
     QuoteMissing,
+    /// The quoted code is not there as it is quoted, but most of its words are.
+    QuoteInexact,
     /// The quoted code is in the file, but not near the line.
     QuoteElsewhere {
         /// Where it begins.
@@ -108,6 +110,7 @@ pub fn ground(claim: &Claim<'_>, text: Option<&str>, diff: Option<&Diff>) -> Gro
     let mut reasons = Vec::new();
     let cited = cited_lines(claim, compact.line_count(), &mut reasons);
     let lines = place_quote(claim, cited, &compact, &mut reasons);
+    soften_quote(claim, text, lines, &mut reasons);
     check_names(claim, lines, text, &mut reasons);
     if let Some(diff) = diff {
         check_change(claim, lines, diff, &mut reasons);
@@ -195,6 +198,26 @@ fn place_quote(
     }
 }
 
+/// Takes a quote for inexact rather than invented if most of its words stand near the cited lines.
+fn soften_quote(
+    claim: &Claim<'_>,
+    text: &str,
+    lines: Option<(u32, u32)>,
+    reasons: &mut [Reason],
+) {
+    let missing = reasons.iter_mut().find(|one| **one == Reason::QuoteMissing);
+    let (Some(reason), Some((first, last))) = (missing, lines) else {
+        return;
+    };
+    let near = (
+        first.saturating_sub(NEAR_QUOTE),
+        last.saturating_add(NEAR_QUOTE),
+    );
+    if quote::resembles(text, claim.quote, near) {
+        *reason = Reason::QuoteInexact;
+    }
+}
+
 fn check_names(
     claim: &Claim<'_>,
     lines: Option<(u32, u32)>,
@@ -272,6 +295,7 @@ fn verdict(reasons: &[Reason], lines: Option<(u32, u32)>) -> Grounding {
         Reason::LineMissing { .. } => lines.is_none(),
         Reason::NoFile
         | Reason::RangeReversed
+        | Reason::QuoteInexact
         | Reason::QuoteElsewhere { .. }
         | Reason::NameMissing { .. }
         | Reason::NamesFar
@@ -297,6 +321,7 @@ impl fmt::Display for Reason {
             }
             Self::RangeReversed => f.write_str("the cited range ends before it starts"),
             Self::QuoteMissing => f.write_str("the quoted code is not in the file"),
+            Self::QuoteInexact => f.write_str("the code is not there as it is quoted"),
             Self::QuoteElsewhere { line } => {
                 write!(
                     f,

@@ -1,5 +1,6 @@
 //! Findings: what a reviewer reports, where, and how it was worded.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -87,6 +88,25 @@ impl Location {
         let first = self.line?;
         Some((first, self.end_line.unwrap_or(first).max(first)))
     }
+}
+
+/// Returns the one spelling of a path: from the root of the repository, with slashes, without `./`
+/// and what else a reviewer puts around it. Most paths need no copy for that.
+#[must_use]
+pub fn canonical_path(path: &str) -> Cow<'_, str> {
+    let odd = |byte: u8| matches!(byte, b'\\' | b'`' | b'"') || byte.is_ascii_whitespace();
+    let plain = !path.starts_with(['.', '/'])
+        && !path.contains("//")
+        && !path.contains("/./")
+        && !path.bytes().any(odd);
+    if plain {
+        return Cow::Borrowed(path);
+    }
+    let marks = |c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'');
+    let slashes = path.trim_matches(marks).replace('\\', "/");
+    let parts = slashes.split('/');
+    let parts: Vec<&str> = parts.filter(|part| !matches!(*part, "" | ".")).collect();
+    Cow::Owned(parts.join("/"))
 }
 
 impl fmt::Display for Location {
@@ -302,6 +322,26 @@ pub enum Source {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_has_one_spelling() {
+        for (given, expected) in [
+            ("src/db.rs", "src/db.rs"),
+            ("./src/db.rs", "src/db.rs"),
+            ("/src/db.rs", "src/db.rs"),
+            ("src\\db.rs", "src/db.rs"),
+            (".\\src\\db.rs", "src/db.rs"),
+            ("src//./db.rs", "src/db.rs"),
+            (" `src/db.rs` ", "src/db.rs"),
+            (".github/ci.yml", ".github/ci.yml"),
+            ("docs/my page.md", "docs/my page.md"),
+            ("../up.rs", "../up.rs"),
+            ("", ""),
+            ("./", ""),
+        ] {
+            assert_eq!(canonical_path(given), expected, "{given:?}");
+        }
+    }
 
     #[test]
     fn labels_map_to_severities() {

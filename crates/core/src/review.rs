@@ -7,6 +7,7 @@ pub mod docket;
 pub mod evidence;
 pub mod gate;
 pub mod history;
+pub mod identity;
 pub mod report;
 pub mod response;
 #[cfg(test)]

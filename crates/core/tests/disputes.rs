@@ -62,6 +62,8 @@ fn about_finding() -> Opening {
         title: "query built by hand".to_owned(),
         code: "q".to_owned(),
         standing: Standing::Open,
+        claimed: Vec::new(),
+        branches: std::collections::BTreeMap::new(),
     };
     Opening {
         subject: Subject::Finding {

@@ -24,7 +24,7 @@ use crate::config::Synchronous;
 use crate::dispute::DisputeConduct;
 use crate::export::{Exported, ExportedRun};
 use crate::files::LedgerDir;
-use crate::review::{ADVISORY_STEP, Advice, RecordedArbitration, Reviewed};
+use crate::review::{ADVISORY_STEP, Advice, RecordedArbitration, RecordedNames, Reviewed};
 use crate::run::RecordedRun;
 
 /// A temporary ledger and the recorded agents, ready to play a case again.
@@ -109,9 +109,11 @@ impl Stage {
                 let clone = self.recorded_in.clone_of_repository();
                 let advice = self.advice();
                 let arbitration = RecordedArbitration::of(&self.exported.events);
+                let report = self.exported.review(&self.recorded_in)?;
+                let names = report.as_ref().map(RecordedNames::of).unwrap_or_default();
                 let replay = self
                     .engine
-                    .replay_review(record, clone, advice, arbitration);
+                    .replay_review(record, clone, advice, arbitration, names);
                 let reviewed = replay.await?;
                 self.compare_review(&reviewed)?
             }

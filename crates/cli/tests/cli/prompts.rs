@@ -177,6 +177,8 @@ fn ruling() -> String {
                 title: "SQL from user input {{nonce}}".to_owned(),
                 code: "q".to_owned(),
                 standing: Standing::Contested,
+                claimed: Vec::new(),
+                branches: std::collections::BTreeMap::new(),
             }),
         },
         origin: Origin::Objection,

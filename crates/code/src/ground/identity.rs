@@ -1,12 +1,12 @@
-//! An identity for findings that survives moved lines and other words.
+//! The place of a finding in the structure of the code, which survives moved lines.
 
 use tribunal_core::finding::Category;
 
 use crate::language::{Language, Limits};
 use crate::outline::Outline;
 
-/// What makes two findings the same one: where it is in the structure of the code, not on which
-/// line, and which code it is about, not how that was put.
+/// What makes two findings be about the same place: where it is in the structure of the code, not on
+/// which line, and which code it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// Path from the root of the repository.
@@ -55,7 +55,7 @@ impl Sheet {
         lines.filter_map(move |(number, line)| (line == code).then_some(number))
     }
 
-    /// Returns the identity of a finding at `line`.
+    /// Returns the place of a finding at `line`.
     #[must_use]
     pub fn identify(&self, file: &str, category: Category, line: Option<u32>) -> Identity {
         let line = line.unwrap_or(0);
@@ -88,24 +88,37 @@ impl Sheet {
     }
 }
 
-/// Returns the identity of a finding at `line` of a file with the given text.
+/// Returns the place of a finding at `line` of a file with the given text.
 #[must_use]
 pub fn identify(file: &str, text: &str, category: Category, line: Option<u32>) -> Identity {
     Sheet::new(file, text).identify(file, category, line)
 }
 
-/// Returns a short, stable name for an identity.
+/// Returns a short, stable name for the place that an identity describes, whatever is said about it.
 #[must_use]
-pub fn fingerprint(identity: &Identity) -> String {
-    let mut hasher = blake3::Hasher::new();
+pub fn place_name(identity: &Identity) -> String {
     let occurrence = identity.occurrence.to_string();
-    let parts = [
+    hash(&[
         identity.file.as_str(),
         identity.category.as_str(),
         &identity.scope,
         &identity.code,
         &occurrence,
-    ];
+    ])
+}
+
+/// Returns a short, stable name for a claim about a place. Of names that are taken, the next
+/// `number` has another one.
+#[must_use]
+pub fn fingerprint(place: &str, claim: &str, number: u32) -> String {
+    match number {
+        0 => hash(&[place, claim]),
+        _ => hash(&[place, claim, &number.to_string()]),
+    }
+}
+
+fn hash(parts: &[&str]) -> String {
+    let mut hasher = blake3::Hasher::new();
     for part in parts {
         // The length keeps the borders between the parts.
         hasher.update(&(part.len() as u64).to_le_bytes());

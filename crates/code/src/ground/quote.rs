@@ -100,6 +100,20 @@ pub(super) fn occurs(text: &str, name: &str, lines: Option<(u32, u32)>) -> bool 
         .any(|(_, line)| has_word(line, name))
 }
 
+/// Tells whether at least half of the words of a quote stand within some lines.
+pub(super) fn resembles(text: &str, quote: &str, lines: (u32, u32)) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let words = quote.split(|c: char| !is_part(c));
+    let mut words: Vec<&str> = words.filter(|word| word.len() > 1).collect();
+    words.sort_unstable();
+    words.dedup();
+    let found = words
+        .iter()
+        .filter(|word| occurs(text, word, Some(lines)))
+        .count();
+    !words.is_empty() && found * 2 >= words.len()
+}
+
 fn has_word(line: &str, word: &str) -> bool {
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     line.match_indices(word).any(|(at, found)| {

@@ -171,8 +171,8 @@ fn names_are_taken_from_backticks() {
 }
 
 #[test]
-fn an_identity_survives_moved_lines_and_not_other_code() {
-    let name = |text: &str, line| fingerprint(&identify("a.py", text, Category::Bug, Some(line)));
+fn a_place_survives_moved_lines_and_not_other_code() {
+    let name = |text: &str, line| place_name(&identify("a.py", text, Category::Bug, Some(line)));
     let original = name(TEXT, 9);
     let moved = TEXT.replace("import os\n", "import os\nimport sys\n\n");
     let indented = TEXT.replace("        file.write", "            file.write");
@@ -185,6 +185,33 @@ fn an_identity_survives_moved_lines_and_not_other_code() {
     let names = [name(twice, 2), name(twice, 3), name(twice, 5)];
     assert!(names[0] != names[1] && names[1] != names[2] && names[0] != names[2]);
     let security = identify("a.py", TEXT, Category::Security, Some(9));
-    assert_ne!(original, fingerprint(&security));
+    assert_ne!(original, place_name(&security));
     assert_eq!(name(TEXT, 0), name(TEXT, u32::MAX));
+}
+
+#[test]
+fn two_claims_about_one_place_have_two_names() {
+    let place = place_name(&identify("a.py", TEXT, Category::Bug, Some(9)));
+    let names = [
+        fingerprint(&place, "division by zero", 0),
+        fingerprint(&place, "money is rounded", 0),
+        fingerprint(&place, "division by zero", 1),
+        place.clone(),
+    ];
+    let mut different = names.to_vec();
+    different.sort();
+    different.dedup();
+    assert_eq!(different.len(), names.len());
+}
+
+#[test]
+fn a_quote_that_is_nearly_right_is_doubtful_and_not_invented() {
+    check(
+        Claim {
+            quote: "with open(path, mode='w') as file",
+            ..at(8)
+        },
+        Grounding::Doubtful,
+        &["the code is not there as it is quoted"],
+    );
 }

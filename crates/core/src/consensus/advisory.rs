@@ -71,5 +71,6 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     draft.trace.push_nonzero(Step::Advisory, confirmed);
     if patched {
         draft.severity = draft.severity.lowered();
+        draft.severity_ruled = true;
     }
 }

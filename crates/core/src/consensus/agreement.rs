@@ -3,13 +3,12 @@
 use super::draft::Draft;
 use super::outcome::{Agreement, Kind};
 use super::trace::Step;
-use crate::scale::Severity;
 
-/// Takes the highest confidence, adds the boost once, and takes the median severity.
+/// Takes the highest confidence, adds the boost once, and takes the severity that counts.
 pub(super) fn apply(draft: &mut Draft<'_>) {
     draft.kind = Kind::Agreed;
     draft.agreement = level(draft);
-    draft.severity = median(draft);
+    draft.severity = draft.gravity();
     draft.open_trace(Step::Highest, draft.voices[0].speaker);
     draft.trace.push(Step::Agreement, boost(draft));
     let closeness = draft.docket.policy.agreement.closeness * draft.closeness / 1000;
@@ -23,13 +22,6 @@ pub(super) fn level(draft: &Draft<'_>) -> Agreement {
     } else {
         Agreement::Majority
     }
-}
-
-/// Returns the median severity of the voices.
-pub(super) fn median(draft: &Draft<'_>) -> Severity {
-    let speakers = draft.voices.iter().map(|voice| voice.speaker);
-    let mut levels: Vec<Severity> = speakers.map(|one| draft.severity_of(one)).collect();
-    Severity::median(&mut levels).unwrap_or(draft.severity)
 }
 
 fn boost(draft: &Draft<'_>) -> i32 {

@@ -10,12 +10,25 @@ use super::outcome::{Agreement, Group, Note, Verdict};
 use super::terms::{is_among, normalized_title, plain_title, words_of};
 use super::trace::Step;
 use crate::finding::{Category, Grounding, Source};
+use crate::reply::Side;
 use crate::scale::{Confidence, Severity};
 
 /// Applies the conditions that hold whatever came before.
 pub(super) fn last_conditions(draft: &mut Draft<'_>) {
     let policy = draft.docket.policy;
     let claim = draft.lead();
+    let outvoted = match draft.severity_ruled {
+        true => Vec::new(),
+        false => draft.outvoted(draft.gravity()),
+    };
+    if !outvoted.is_empty() && draft.verdict == Verdict::Accepted {
+        draft.note(Note::Outvoted(outvoted));
+    }
+    if draft.verdict != Verdict::Rejected && has_no_place(draft) {
+        draft.verdict = Verdict::Rejected;
+        draft.note(Note::Ungrounded);
+        return;
+    }
     if draft.severity == Severity::Critical && draft.verdict != Verdict::Disputed {
         let families = u32::try_from(draft.support()).unwrap_or(u32::MAX);
         let sure = claim.stated >= policy.critical.confidence;
@@ -45,6 +58,20 @@ pub(super) fn last_conditions(draft: &mut Draft<'_>) {
     if draft.trace.sum() < i32::from(least) {
         draft.dispute(Note::LittleConfidence);
     }
+}
+
+/// Tells whether one voice alone points at code that does not exist: somebody looked for the file,
+/// the line and the quoted code, and no other family supports it.
+fn has_no_place(draft: &Draft<'_>) -> bool {
+    let judged = draft.docket.judgement(&draft.members);
+    let confirmed = judged.is_some_and(|(_, judgement)| judgement.side == Side::For);
+    let mut members = draft.members.iter();
+    draft.support() <= 1
+        && !confirmed
+        && members.all(|&one| {
+            let finding = draft.docket.claim(one).finding;
+            finding.grounding == Grounding::Refuted
+        })
 }
 
 /// Where a member of an accepted group stands. Spans are sorted by file, category and first line; of
@@ -114,60 +141,53 @@ impl<'a> Assembly<'a> {
         self.groups.push(group);
     }
 
-    /// Merges accepted groups that say the same elsewhere, or a part of the same.
+    /// Takes in accepted groups that say a part of another one, and links those that say the same
+    /// about another place.
     ///
-    /// Members move to the group that stays, so nothing is lost and nothing is listed twice.
+    /// Members of a part move to the group that stays, so nothing is lost and nothing is listed
+    /// twice. What is linked stays as it is: each with its own text and verdict.
     pub(super) fn merge_duplicates(&mut self) {
-        let gone = self.same_cause();
-        absorb(&mut self.groups, &gone, Note::SameRootCause);
-        self.move_spans(&gone);
         let gone = self.subsets();
-        absorb(&mut self.groups, &gone, Note::Subset);
+        absorb(&mut self.groups, &gone);
+        self.link();
     }
 
-    /// Returns the groups that go, each with the one that keeps its members.
-    fn same_cause(&mut self) -> BTreeMap<u32, u32> {
+    /// Links accepted groups that have their cause in common.
+    fn link(&mut self) {
+        for same in self.same_cause() {
+            let leads: Vec<u32> = same.iter().map(|&one| self.groups[one as usize].lead()).collect();
+            for (&index, &own) in same.iter().zip(&leads) {
+                let group = &mut self.groups[index as usize];
+                group.linked = leads.iter().copied().filter(|&one| one != own).collect();
+                let others = u32::try_from(group.linked.len()).unwrap_or(u32::MAX);
+                group.notes.push(Note::SameRootCause(others));
+            }
+        }
+    }
+
+    /// Returns the groups that have their cause in common.
+    fn same_cause(&mut self) -> Vec<Vec<u32>> {
         let (docket, groups) = (self.docket, &self.groups);
         let mut alike = std::mem::take(&mut self.causes);
         let again = repeated(alike.iter().map(|(hash, _)| *hash));
         alike.retain(|(hash, _)| again.contains(hash));
         alike.sort_unstable();
-        let mut gone = BTreeMap::new();
+        let mut linked = Vec::new();
         for same in alike.chunk_by(|a, b| a.0 == b.0) {
             let mut by_title: BTreeMap<(Category, String), Vec<u32>> = BTreeMap::new();
             for &(_, index) in same {
-                let lead = docket.claim(groups[index as usize].lead());
+                let group = &groups[index as usize];
+                if group.members.is_empty() {
+                    continue;
+                }
+                let lead = docket.claim(group.lead());
                 let title = normalized_title(&lead.finding.title);
-                by_title
-                    .entry((lead.category, title))
-                    .or_default()
-                    .push(index);
+                let cause = by_title.entry((lead.category, title)).or_default();
+                cause.push(index);
             }
-            for same in by_title.into_values() {
-                let surest = same.iter().copied().min_by_key(|&index| {
-                    let group = &groups[index as usize];
-                    (std::cmp::Reverse(group.confidence), reading_order(group))
-                });
-                let others = same.iter().filter(|&&index| Some(index) != surest);
-                gone.extend(others.filter_map(|&index| Some((index, surest?))));
-            }
+            linked.extend(by_title.into_values().filter(|same| same.len() > 1));
         }
-        gone
-    }
-
-    /// Gives the spans of groups that are gone to those that keep their members.
-    fn move_spans(&mut self, gone: &BTreeMap<u32, u32>) {
-        // Both are in the order of the groups.
-        let mut gone = gone.iter().peekable();
-        for span in &mut self.spans {
-            while gone.next_if(|&(&index, _)| index < span.group).is_some() {}
-            let Some(&(&index, &keeper)) = gone.peek() else {
-                break;
-            };
-            if index == span.group {
-                (span.group, span.is_lead) = (keeper, false);
-            }
-        }
+        linked
     }
 
     /// Returns the groups that lie within a member of another one of the same category and say no
@@ -186,7 +206,8 @@ impl<'a> Assembly<'a> {
                     let (index, keeper) = (span.group, wide.group);
                     let lone = self.groups[index as usize].members.len() == 1;
                     let keeps = !gone.contains_key(&keeper) && keeper != index;
-                    if span.is_lead && lone && keeps && self.says_part_of(index, keeper) {
+                    let part = span.is_lead && lone && keeps;
+                    if part && self.may_join(index, keeper) && self.says_part_of(index, keeper) {
                         gone.insert(index, keeper);
                     }
                 }
@@ -194,6 +215,24 @@ impl<'a> Assembly<'a> {
             }
         }
         gone
+    }
+
+    /// Tells whether the one finding of a group may join another group: nobody there is its reviewer,
+    /// and no other rule of its family is there. It says nothing in full that it does not say in
+    /// its title.
+    fn may_join(&self, part: u32, whole: u32) -> bool {
+        let lead = self.groups[part as usize].lead();
+        let claim = self.docket.claim(lead);
+        let finding = claim.finding;
+        let brief = finding.description.is_empty() || finding.description == finding.title;
+        let mut others = self.groups[whole as usize].members.iter();
+        brief
+            && others.all(|&other| {
+                let other = self.docket.claim(other);
+                let rules = (&finding.rule, &other.finding.rule);
+                let clash = other.family == claim.family && rules.0 != rules.1;
+                other.reviewer != claim.reviewer && !clash
+            })
     }
 
     /// Tells whether the title of a group says nothing that the other one does not say.
@@ -238,21 +277,22 @@ impl<'a> Assembly<'a> {
 /// Moves the members of groups that are gone to those that keep them.
 ///
 /// No member loses by it: the group that stays is as severe and as sure as any it takes in.
-fn absorb(groups: &mut [Group], gone: &BTreeMap<u32, u32>, note: fn(u32) -> Note) {
+fn absorb(groups: &mut [Group], gone: &BTreeMap<u32, u32>) {
     let mut taken: BTreeMap<u32, u32> = BTreeMap::new();
     for (&index, &keeper) in gone {
         let absorbed = std::mem::take(&mut groups[index as usize].members);
         let examinations = std::mem::take(&mut groups[index as usize].examinations);
         let defenses = std::mem::take(&mut groups[index as usize].defenses);
-        let (severity, confidence) = {
+        let (severity, gravity, confidence) = {
             let group = &groups[index as usize];
-            (group.severity, group.confidence)
+            (group.severity, group.gravity, group.confidence)
         };
         let keeper_group = &mut groups[keeper as usize];
         keeper_group.members.extend(absorbed);
         keeper_group.examinations.extend(examinations);
         keeper_group.defenses.extend(defenses);
         keeper_group.severity = keeper_group.severity.max(severity);
+        keeper_group.gravity = keeper_group.gravity.max(gravity);
         if confidence > keeper_group.confidence {
             let lead = i32::from(confidence.get()) - i32::from(keeper_group.confidence.get());
             keeper_group.trace.push(Step::SurerPart, lead);
@@ -261,7 +301,7 @@ fn absorb(groups: &mut [Group], gone: &BTreeMap<u32, u32>, note: fn(u32) -> Note
         *taken.entry(keeper).or_default() += 1;
     }
     for (keeper, number) in taken {
-        groups[keeper as usize].notes.push(note(number));
+        groups[keeper as usize].notes.push(Note::Subset(number));
     }
 }
 

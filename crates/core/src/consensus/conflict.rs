@@ -5,7 +5,8 @@ use super::evidence::quality_of_reasoning;
 use super::outcome::{Agreement, Conflict, Kind, Note, Verdict};
 use super::terms::{is_among, plain_title, words_of};
 use super::trace::Step;
-use super::{agreement, judgement, unique};
+use super::{judgement, unique};
+use crate::finding::Source;
 use crate::reply::Side;
 use crate::review::Plea;
 
@@ -15,13 +16,14 @@ pub(super) fn detect(draft: &Draft<'_>) -> Option<Conflict> {
     let voices = &draft.voices;
     if voices.len() > 1 {
         let near = |a: &Voice, b: &Voice| {
-            let (a, b) = (draft.severity_of(a.speaker), draft.severity_of(b.speaker));
-            a.distance(b) < rules.severity_gap
+            let (one, other) = (draft.severity_of(a.speaker), draft.severity_of(b.speaker));
+            one.distance(other) < rules.severity_gap || supports(draft, a, b)
         };
         if !any_pair(voices, near) {
             return Some(Conflict::Severity);
         }
-        if rules.root_cause && !any_pair(voices, |a, b| same_diagnosis(draft, a, b)) {
+        let same_cause = |a: &Voice, b: &Voice| same_diagnosis(draft, a, b) || supports(draft, a, b);
+        if rules.root_cause && !any_pair(voices, same_cause) {
             return Some(Conflict::RootCause);
         }
     }
@@ -55,7 +57,7 @@ fn between_voices(draft: &mut Draft<'_>, about: Conflict) {
     } else if about == Conflict::RootCause && second >= rules.partly_right {
         draft.note(Note::ConflictMerged(about));
         draft.agreement = Agreement::Resolved;
-        draft.severity = agreement::median(draft);
+        draft.severity = draft.gravity();
         let standings = draft
             .voices
             .iter()
@@ -81,7 +83,7 @@ pub(super) fn award(draft: &mut Draft<'_>, about: Conflict, winner: Voice) {
     });
     draft.voices.insert(0, winner);
     draft.agreement = Agreement::Resolved;
-    draft.severity = draft.severity_of(winner.speaker);
+    draft.severity = draft.gravity();
     draft.open_trace(Step::Winner, winner.speaker);
     draft
         .trace
@@ -90,7 +92,8 @@ pub(super) fn award(draft: &mut Draft<'_>, about: Conflict, winner: Voice) {
 
 /// Leaves a conflict between voices to a human, at the confidence of the weakest.
 pub(super) fn leave_open(draft: &mut Draft<'_>, why: Note) {
-    draft.severity = agreement::median(draft);
+    // What nobody settled weighs as much as its gravest voice says.
+    draft.severity = draft.gravest();
     draft.open_trace(Step::Lowest, weakest(draft));
     draft.dispute(why);
 }
@@ -128,7 +131,7 @@ fn about_validity(draft: &mut Draft<'_>) {
     };
 
     if draft.voices.len() > 1 {
-        draft.severity = agreement::median(draft);
+        draft.severity = draft.gravity();
         let (step, member) = if won {
             (Step::Highest, draft.voices[0].speaker)
         } else {
@@ -171,6 +174,14 @@ fn weakest(draft: &Draft<'_>) -> u32 {
 fn any_pair(voices: &[Voice], holds: impl Fn(&Voice, &Voice) -> bool) -> bool {
     let mut pairs = (1..voices.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
     pairs.any(|(a, b)| holds(&voices[a], &voices[b]))
+}
+
+/// Tells whether one of two voices is a program that reports the place at a lower level: that
+/// supports the other one and contradicts nobody.
+fn supports(draft: &Draft<'_>, a: &Voice, b: &Voice) -> bool {
+    let is_tool = |voice: &Voice| draft.docket.claim(voice.speaker).source == Source::Tool;
+    let level = |voice: &Voice| draft.severity_of(voice.speaker);
+    is_tool(a) && level(a) <= level(b) || is_tool(b) && level(b) <= level(a)
 }
 
 /// Tells whether two voices see the same cause: the same category, or titles that share words.

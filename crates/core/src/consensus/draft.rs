@@ -5,7 +5,7 @@ use super::normalize::Claim;
 use super::outcome::{Agreement, Group, Kind, Note, Score, Verdict};
 use super::rounds::Heard;
 use super::trace::{Step, Trace};
-use crate::finding::Source;
+use crate::finding::{Label, Source};
 use crate::scale::{Confidence, Severity};
 
 /// One family's part in a group: all its findings there are one voice.
@@ -30,6 +30,8 @@ pub(super) struct Draft<'a> {
     pub(super) kind: Kind,
     pub(super) agreement: Agreement,
     pub(super) severity: Severity,
+    /// Whether a judge or an advisory, and not arithmetic, set the severity.
+    pub(super) severity_ruled: bool,
     pub(super) trace: Trace,
     pub(super) notes: Vec<Note>,
     pub(super) score: Option<Score>,
@@ -49,11 +51,12 @@ impl<'a> Draft<'a> {
             kind: Kind::Unique,
             agreement: Agreement::SingleSource,
             severity: Severity::Low,
+            severity_ruled: false,
             trace: Trace::default(),
             notes: Vec::new(),
             score: None,
         };
-        draft.severity = draft.severity_of(draft.voices[0].speaker);
+        draft.severity = draft.gravity();
         if !draft.hearing.fallen.is_empty() {
             let names = draft.hearing.fallen.iter();
             let names = names.map(|&one| docket.families[usize::from(one)].clone());
@@ -74,6 +77,83 @@ impl<'a> Draft<'a> {
             Some((_, severity)) => *severity,
             None => self.docket.claim(member).severity,
         }
+    }
+
+    /// Returns how bad the group is: as bad as its gravest voice says, unless three families or more
+    /// rated it and their median is lower. A mild voice beside a grave one takes nothing away.
+    pub(super) fn gravity(&self) -> Severity {
+        let gravest = self.gravest();
+        match self.median_of_families() {
+            Some(median) => median,
+            None => gravest,
+        }
+    }
+
+    /// Returns the gravest severity that any voice gives it.
+    pub(super) fn gravest(&self) -> Severity {
+        let standing = self.members.iter().filter(|member| self.stands(**member));
+        let rated = |member: &&u32| self.is_rated(**member);
+        let weight = |member: &u32| self.weight_of(*member);
+        let gravest = standing.clone().filter(rated).map(weight).max();
+        gravest.unwrap_or_else(|| self.severity_of(self.voices[0].speaker))
+    }
+
+    /// Returns the median of what each family says at the gravest, if three or more rated it. What a
+    /// program rates lower than others do supports them, and is no rating against them.
+    fn median_of_families(&self) -> Option<Severity> {
+        const ENOUGH: usize = 3;
+        if self.voices.len() < ENOUGH {
+            return None;
+        }
+        let gravest = self.gravest();
+        let mut levels: Vec<Severity> = Vec::new();
+        for voice in &self.voices {
+            let own = self.members.iter().copied().filter(|&member| {
+                let claim = self.docket.claim(member);
+                let mild = claim.source == Source::Tool && self.weight_of(member) < gravest;
+                claim.family == voice.family && self.is_rated(member) && !mild
+            });
+            levels.extend(own.map(|member| self.weight_of(member)).max());
+        }
+        if levels.len() < ENOUGH {
+            return None;
+        }
+        Severity::median(&mut levels)
+    }
+
+    /// Returns the families that rate it higher than it counts.
+    pub(super) fn outvoted(&self, severity: Severity) -> Vec<String> {
+        let graver = |voice: &&Voice| {
+            let mut own = self.members.iter().filter(|&&member| {
+                self.docket.claim(member).family == voice.family && self.is_rated(member)
+            });
+            own.any(|&member| self.weight_of(member) > severity)
+        };
+        let families = self.voices.iter().filter(graver);
+        let name = |voice: &Voice| self.docket.families[usize::from(voice.family)].clone();
+        let mut names: Vec<String> = families.map(name).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Returns how bad a member says it is, by its severity or by its tag, whichever is graver.
+    fn weight_of(&self, member: u32) -> Severity {
+        let severity = self.severity_of(member);
+        let is_revised = self.hearing.revised.iter().any(|(of, _)| *of == member);
+        let label = self.docket.claim(member).finding.label;
+        let label = label.filter(|_| !is_revised).map(Label::severity);
+        label.map_or(severity, |label| label.max(severity))
+    }
+
+    /// Tells whether somebody said how bad it is.
+    fn is_rated(&self, member: u32) -> bool {
+        let finding = self.docket.claim(member).finding;
+        finding.severity.is_some() || finding.label.is_some()
+    }
+
+    fn stands(&self, member: u32) -> bool {
+        let family = self.docket.claim(member).family;
+        self.voices.iter().any(|voice| voice.family == family)
     }
 
     /// Opens the calculation with the confidence of one member and what moved it on the way in.
@@ -112,10 +192,12 @@ impl<'a> Draft<'a> {
         let docket = self.docket;
         let lead = self.voices[0].speaker;
         let confidence: Confidence = self.trace.close();
-        let standing = |member: &&u32| {
-            let family = docket.claim(**member).family;
-            self.voices.iter().any(|voice| voice.family == family)
+        let gravity = match (self.severity_ruled, self.verdict) {
+            (true, _) => self.severity,
+            (false, Verdict::Disputed) => self.gravest().max(self.severity),
+            (false, Verdict::Accepted | Verdict::Rejected) => self.gravity().max(self.severity),
         };
+        let standing = |member: &&u32| self.stands(**member);
         let richest = |length: fn(&Claim<'_>) -> u32| {
             let best = self.members.iter().filter(standing);
             let best = best.max_by_key(|&&member| {
@@ -139,6 +221,7 @@ impl<'a> Draft<'a> {
             kind: self.kind,
             agreement: self.agreement,
             severity: self.severity,
+            gravity,
             confidence,
             trace: self.trace,
             notes: self.notes,
@@ -150,6 +233,7 @@ impl<'a> Draft<'a> {
             examinations: hearing.examinations,
             defenses: hearing.defenses,
             escalate: false,
+            linked: Vec::new(),
             members: self.members,
         }
     }

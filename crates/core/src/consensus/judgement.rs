@@ -113,7 +113,13 @@ pub(super) fn between_voices(draft: &mut Draft<'_>, about: Conflict) -> bool {
     };
     let winner = draft.voices.iter().find(is_winner).copied();
     match winner {
-        Some(winner) => award(draft, about, winner),
+        Some(winner) => {
+            award(draft, about, winner);
+            if about == Conflict::Severity {
+                draft.severity = draft.severity_of(winner.speaker);
+                draft.severity_ruled = true;
+            }
+        }
         None if (about, judgement.side) == (Conflict::Severity, Side::Against) => {
             leave_open(draft, Note::ConflictLost);
         }

@@ -11,6 +11,8 @@ mod appraise;
 mod assemble;
 mod batch;
 mod changes;
+mod claim_text;
+mod company;
 mod conflict;
 mod draft;
 mod evidence;
@@ -41,6 +43,7 @@ use serde::{Deserialize, Serialize};
 pub use advisory::{Advisory, AdvisoryOutcome};
 pub use batch::{BatchError, BatchFinding, BatchLine, settle_line};
 pub use changes::PolicyError;
+pub use claim_text::ClaimText;
 pub use judgement::Judgement;
 pub use ordered::{Iter, Ordered};
 pub use outcome::{

@@ -1,5 +1,6 @@
 //! Phase 1: findings in canonical order, each once, with everything filled in.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Input;
@@ -9,7 +10,7 @@ use super::outcome::Reviewer;
 use super::policy::Policy;
 use super::reading::{AT_ONCE, Place, Reading, Readings, read};
 use crate::agent::family_of;
-use crate::finding::{Category, Finding, Source};
+use crate::finding::{Category, Finding, Grounding, Source, canonical_path};
 use crate::review::Examination;
 use crate::scale::Severity;
 
@@ -79,6 +80,7 @@ pub(super) fn normalize(input: &mut Input, policy: &Policy) -> Normalized {
     let mut findings = std::mem::take(&mut input.findings);
     let late = late_observations(&mut input.examinations);
     findings.extend(late);
+    spell_paths(&mut findings);
     let (mut readings, places) = read(&mut findings, policy);
     let (order, repeated) = sort_once(&findings, places, &readings.ranks);
     readings.forget(&repeated);
@@ -97,6 +99,38 @@ pub(super) fn normalize(input: &mut Input, policy: &Policy) -> Normalized {
         silent,
         problems,
     }
+}
+
+/// Gives every path its one spelling. What a diff puts in front, `a/` or `b/`, goes where somebody
+/// else names the same file without it and nobody has looked at the code.
+fn spell_paths(findings: &mut [Finding]) {
+    let mut prefixed = false;
+    for finding in &mut *findings {
+        let file = &mut finding.location.file;
+        if let Cow::Owned(spelled) = canonical_path(file) {
+            *file = spelled;
+        }
+        prefixed |= without_prefix(file).is_some();
+    }
+    if !prefixed {
+        return;
+    }
+    let files: BTreeSet<String> = findings
+        .iter()
+        .map(|finding| finding.location.file.clone())
+        .collect();
+    for finding in findings {
+        let bare = without_prefix(&finding.location.file);
+        let known = bare.filter(|bare| files.contains(*bare)).map(str::to_owned);
+        if let Some(bare) = known.filter(|_| finding.grounding == Grounding::Unchecked) {
+            finding.location.file = bare;
+        }
+    }
+}
+
+/// Returns a path without the letter that a diff puts in front of it.
+pub(super) fn without_prefix(path: &str) -> Option<&str> {
+    path.strip_prefix("a/").or_else(|| path.strip_prefix("b/"))
 }
 
 /// Takes the new observations out of the examinations; they are findings from here on.

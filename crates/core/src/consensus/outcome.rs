@@ -61,6 +61,9 @@ pub struct Group {
     pub agreement: Agreement,
     /// The severity agreed upon.
     pub severity: Severity,
+    /// The severity that decides whether it blocks: that of its gravest voice, unless a judge, an
+    /// advisory or the median of three families says less. Thin evidence never lowers it.
+    pub gravity: Severity,
     /// The final confidence; equal to the sum of the trace.
     pub confidence: Confidence,
     /// How the confidence came about.
@@ -83,6 +86,8 @@ pub struct Group {
     pub defenses: Vec<u32>,
     /// Whether a human must look at it now.
     pub escalate: bool,
+    /// The leads of the other groups with the same root cause elsewhere. A link is not agreement.
+    pub linked: Vec<u32>,
 }
 
 impl Group {
@@ -325,7 +330,9 @@ pub enum Note {
     AdvisoryConfirms(String),
     /// An advisory says that the version in use is patched.
     AdvisoryPatched(String),
-    /// Other places with the same root cause were merged into it.
+    /// Three families or more rated it, and their median is lower than what these say.
+    Outvoted(Vec<String>),
+    /// Other findings, as many as this, have the same root cause. Each keeps its own verdict.
     SameRootCause(u32),
     /// A finding that says a part of the same was merged into it.
     Subset(u32),

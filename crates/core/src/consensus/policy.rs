@@ -76,18 +76,35 @@ pub struct TextMatching {
     pub sure_line: i32,
     /// Added for lines within the proximity when both know their place.
     pub sure_near: i32,
-    /// Added for the same file.
+    /// Added for the same file, where a line is unknown.
     pub same_file: i32,
-    /// Added when both files are known and differ; negative.
+    /// Added for lines of one file that are further apart than the proximity; negative.
+    #[serde(default = "far_line")]
+    pub far_line: i32,
+    /// Added where one of two findings names no file, so that the wording alone must tell.
+    #[serde(default = "unplaced")]
+    pub unplaced: i32,
+    /// Without effect, since findings of two files are never one; read from older settings.
     pub other_file: i32,
     /// Added for the same enclosing function.
     pub same_function: i32,
-    /// Added for two findings of one reviewer, who seldom says the same twice; negative.
+    /// Without effect, since two items of one reviewer are one only if the second repeats the
+    /// first; read from older settings.
     pub same_reviewer: i32,
     /// Weight of a word that is an identifier of the code, against 1000 for a plain word.
     pub identifier: i32,
     /// A term in more findings than this says nothing about any of them; bounds the work.
     pub most_common: u32,
+}
+
+/// Returns what is taken off for lines that are far apart.
+fn far_line() -> i32 {
+    -10
+}
+
+/// Returns what is added where the wording alone must tell.
+fn unplaced() -> i32 {
+    70
 }
 
 /// What agreement is worth.
@@ -379,13 +396,15 @@ impl Policy {
             matching: Matching {
                 proximity: 5,
                 text: Some(TextMatching {
-                    threshold: 240,
+                    threshold: 250,
                     least_text: 50,
-                    same_line: 100,
-                    near_line: 70,
-                    sure_line: 170,
-                    sure_near: 50,
-                    same_file: 30,
+                    same_line: 10,
+                    near_line: 0,
+                    sure_line: 240,
+                    sure_near: 130,
+                    same_file: 0,
+                    far_line: far_line(),
+                    unplaced: unplaced(),
                     other_file: -30,
                     same_function: 30,
                     same_reviewer: -200,

@@ -8,10 +8,11 @@ use std::ops::Deref;
 use super::Docket;
 use super::draft::Draft;
 use super::evidence::has_substance;
-use super::normalize::Claim;
+use super::normalize::{Claim, without_prefix};
 use super::outcome::{Note, Verdict};
 use super::policy::{Adjustments, Ladder, RoundRules};
 use super::trace::Step;
+use crate::finding::canonical_path;
 use crate::review::{Defense, Examination, Plea, Stance};
 use crate::scale::Severity;
 
@@ -453,7 +454,11 @@ impl<'a> Names<'a> {
 
     /// Returns the findings of that name, by `author` alone when it is known by name or family.
     fn find(&self, claims: &[Claim<'_>], name: &str, author: Option<&str>) -> Vec<u32> {
-        let found = self.ids.get(name).or_else(|| self.spoken.get(name));
+        // A name by place may spell the path in another way.
+        let spelled = canonical_path(name);
+        let bare = || without_prefix(&spelled).and_then(|bare| self.spoken.get(bare));
+        let by_id = self.ids.get(name).or_else(|| self.spoken.get(name));
+        let found = by_id.or_else(|| self.spoken.get(spelled.as_ref()).or_else(bare));
         let mut found = found.cloned().unwrap_or_default();
         if let Some(author) = author {
             let by_name = |&index: &u32| claims[index as usize].finding.reviewer == author;

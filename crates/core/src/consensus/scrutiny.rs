@@ -14,7 +14,9 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
         return;
     }
     let criteria = criteria(draft);
-    if criteria.met() <= rules.dispute_at {
+    // Thin evidence is a doubt. It must not turn a grave claim into one that nobody has to answer.
+    let grave = criteria.met() <= rules.lower_at && draft.severity >= Severity::High;
+    if criteria.met() <= rules.dispute_at || grave {
         draft.dispute(Note::FailedScrutiny(criteria));
     } else if criteria.met() <= rules.lower_at && draft.severity > Severity::Low {
         draft.severity = draft.severity.lowered();

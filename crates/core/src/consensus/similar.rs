@@ -15,6 +15,7 @@ mod rarity;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use super::company::{Company, gap, repeats};
 use super::normalize::Claim;
 use super::policy::Matching;
 use super::terms::{Term, terms};
@@ -53,6 +54,10 @@ pub(super) struct Wording<'a> {
 /// Returns the groups as lists of indices, in order of their first members.
 pub(super) fn by_wording(wording: &Wording<'_>, threshold: i32, most_common: u32) -> Vec<Vec<u32>> {
     let mut forest = Forest::new(wording.claims.len());
+    let companies = (0..).zip(wording.claims);
+    let mut companies: Vec<Company<'_>> = companies
+        .map(|(index, claim)| Company::of(index, claim))
+        .collect();
     // Groups that were found to be apart, with the sizes they had: only a larger sample could tell
     // otherwise.
     let mut apart: BTreeMap<(u32, u32), (usize, usize)> = BTreeMap::new();
@@ -65,8 +70,11 @@ pub(super) fn by_wording(wording: &Wording<'_>, threshold: i32, most_common: u32
             continue;
         }
         let (left, right) = (&forest.members[a as usize], &forest.members[b as usize]);
-        if wording.average(left, right) >= threshold {
-            forest.join(a, b);
+        let admitted = companies[a as usize].admits(&companies[b as usize], wording.claims);
+        if admitted && wording.average(left, right) >= threshold {
+            let kept = forest.join(a, b);
+            let gone = std::mem::take(&mut companies[(a ^ b ^ kept) as usize]);
+            companies[kept as usize].join(gone);
         } else {
             apart.insert((a, b), sizes);
         }
@@ -157,14 +165,8 @@ impl<'a> Wording<'a> {
         }
         let (here, there) = (&left.finding.location, &right.finding.location);
         let mut score = likeness;
-        if left.reviewer == right.reviewer {
-            score += rules.same_reviewer;
-        }
         if here.file.is_empty() || there.file.is_empty() {
-            return score;
-        }
-        if left.file != right.file {
-            return score + rules.other_file;
+            return score + rules.unplaced;
         }
         if here.function.is_some() && here.function == there.function {
             score += rules.same_function;
@@ -181,31 +183,36 @@ impl<'a> Wording<'a> {
                     };
                     rules.near_line + if sure { touching } else { 0 }
                 }
-                _ => rules.same_file,
+                Some(_) => rules.far_line,
+                None => rules.same_file,
             }
     }
 
-    /// Tells whether a program speaks of another place than the other claim: it knows where it
-    /// looks, and uses the same words for each place on purpose.
+    /// Tells whether two claims speak of two places, or are two items of one reviewer: a group is
+    /// about one place, and whoever lists two things means two.
     ///
-    /// So does a reviewer who reports code of two files, if the code stands there: what is said
-    /// about the one must not settle the other.
+    /// A program knows where it looks, and uses the same words for each place on purpose.
     fn are_apart(&self, left: &Claim<'_>, right: &Claim<'_>) -> bool {
-        let stands = |claim: &Claim<'_>| claim.finding.grounding == Grounding::Confirmed;
-        if left.reviewer == right.reviewer
-            && left.file != right.file
-            && stands(left)
-            && stands(right)
-        {
+        let has_file = |claim: &Claim<'_>| !claim.finding.location.file.is_empty();
+        if left.file != right.file && has_file(left) && has_file(right) {
+            return true;
+        }
+        if left.reviewer == right.reviewer && !repeats(left, right) {
             return true;
         }
         let is_tool = |claim: &Claim<'_>| claim.source == Source::Tool;
         let reach = match (is_tool(left), is_tool(right)) {
-            (false, false) => return false,
             (true, true) => 0,
             _ => self.rules.proximity,
         };
-        left.file != right.file || gap(left.finding, right.finding).is_none_or(|gap| gap > reach)
+        let far = |gap: Option<u32>| gap.is_none_or(|gap| gap > reach);
+        let gap = gap(left.finding, right.finding);
+        if is_tool(left) || is_tool(right) {
+            return left.file != right.file || far(gap);
+        }
+        let kinds = (left.finding.category, right.finding.category);
+        let two_kinds = kinds.0.is_some() && kinds.1.is_some() && kinds.0 != kinds.1;
+        gap.is_some_and(|gap| gap > 0) && two_kinds
     }
 
     /// Tells whether both claims are of one stated kind and know where they are: the code that they
@@ -309,14 +316,6 @@ impl<'a> Wording<'a> {
         let known = near.filter(|(_, other)| self.knows_place(claim, other));
         others.extend(known.map(|(other, _)| other));
     }
-}
-
-/// Returns how many lines lie between two findings; 0 if they overlap.
-fn gap(one: &Finding, other: &Finding) -> Option<u32> {
-    let (first, last) = one.location.lines()?;
-    let (other_first, other_last) = other.location.lines()?;
-    let after = first.saturating_sub(other_last);
-    Some(after.max(other_first.saturating_sub(last)))
 }
 
 fn terms_of(claim: &Claim<'_>, identifier: i32) -> Vec<Term> {

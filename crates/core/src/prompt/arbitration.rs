@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{RESPOND, VERIFY, fill};
 use crate::review::gate::Obligation;
-use crate::review::report::ReviewedFinding;
+use crate::review::report::{ReviewedFinding, Voice};
 
 /// A finding as it is put to the coder, or to whoever checks the coder's work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -22,6 +22,9 @@ pub struct AssignedFinding<'a> {
     trigger: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     suggestion: &'a str,
+    /// What other reviewers say about it. All of it belongs to the finding.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also: Vec<AlsoSaid<'a>>,
     /// The ruling that locked it, such as `ENFORCE`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ruling: Option<&'a str>,
@@ -31,6 +34,31 @@ pub struct AssignedFinding<'a> {
     /// Why an earlier attempt did not settle it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_settled_because: Option<&'a str>,
+}
+
+/// What another reviewer says about a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct AlsoSaid<'a> {
+    place: String,
+    title: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    trigger: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    suggestion: &'a str,
+}
+
+impl<'a> AlsoSaid<'a> {
+    fn new(voice: &'a Voice) -> Self {
+        Self {
+            place: voice.location.to_string(),
+            title: &voice.title,
+            description: &voice.description,
+            trigger: &voice.trigger,
+            suggestion: &voice.suggestion,
+        }
+    }
 }
 
 impl<'a> AssignedFinding<'a> {
@@ -47,6 +75,7 @@ impl<'a> AssignedFinding<'a> {
             description: &finding.description,
             trigger: &finding.trigger,
             suggestion: &finding.suggestion,
+            also: finding.other_voices().map(AlsoSaid::new).collect(),
             ruling: None,
             instructions: None,
             not_settled_because: None,

@@ -54,16 +54,18 @@ pub enum Raised {
 }
 
 impl Docket {
-    /// Returns a docket with what a review accepted, and with what it could not settle although it
-    /// would bind. Each comes with whether it binds.
+    /// Returns a docket with all that a review did not reject. Each comes with whether it blocks.
+    ///
+    /// The coder is asked about what is in doubt, too. Only what reviewers contradict each other about
+    /// waits for a ruling first.
     #[must_use]
     pub fn new(findings: impl IntoIterator<Item = (ReviewedFinding, bool)>, rounds: u32) -> Self {
         let mut items = Vec::new();
         for (finding, binds) in findings {
             let state = match finding.verdict {
-                Verdict::Accepted => FindingState::ToDo,
-                Verdict::Disputed if binds => FindingState::Contested,
-                Verdict::Disputed | Verdict::Rejected => continue,
+                Verdict::Disputed if binds && finding.contradicted => FindingState::Contested,
+                Verdict::Accepted | Verdict::Disputed => FindingState::ToDo,
+                Verdict::Rejected => continue,
             };
             if finding.counts {
                 items.push(Item::new(finding, binds, 0, state));
@@ -246,7 +248,7 @@ impl Docket {
             None => GatedFinding {
                 verdict: finding.verdict,
                 obligation: finding.obligation,
-                severity: finding.severity,
+                severity: finding.weight(),
                 counts: finding.counts,
             },
         });
@@ -326,7 +328,7 @@ impl Item {
         GatedFinding {
             verdict,
             obligation: self.record.obligation,
-            severity: self.finding.severity,
+            severity: self.finding.weight(),
             counts,
         }
     }

@@ -1,11 +1,14 @@
 //! What becomes of a finding over several reviews: open, fixed, regressed.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::consensus::ClaimText;
 use crate::finding::{Category, Location};
+use crate::review::identity::Claimed;
 use crate::review::report::Standing;
 use crate::scale::Severity;
 
@@ -27,9 +30,60 @@ pub struct TrackedFinding {
     pub code: String,
     /// How it stands.
     pub standing: Standing,
+    /// What each of its members claimed when it was seen last, the lead first. Version 0.1.0 did not
+    /// record it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claimed: Vec<Claimed>,
+    /// How it stood on each branch when it was last reviewed there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub branches: BTreeMap<String, Standing>,
 }
 
 impl TrackedFinding {
+    /// Returns what its members claimed. Of what version 0.1.0 recorded that is the title, and the
+    /// fingerprint names the place.
+    #[must_use]
+    pub fn claims(&self) -> Cow<'_, [Claimed]> {
+        if !self.claimed.is_empty() {
+            return Cow::Borrowed(&self.claimed);
+        }
+        Cow::Owned(vec![Claimed {
+            place: self.fingerprint.clone(),
+            category: self.category,
+            rule: String::new(),
+            text: ClaimText::of_title(&self.title),
+        }])
+    }
+
+    /// Returns how it stood on a branch before a review there.
+    ///
+    /// Rulings hold on every branch. What another branch has, or had, is not new on this one.
+    fn stood_on(&self, branch: Option<&str>) -> Standing {
+        match self.standing {
+            Standing::Contested | Standing::Upheld => return self.standing,
+            Standing::New
+            | Standing::Open
+            | Standing::Answered
+            | Standing::Dismissed
+            | Standing::Fixed
+            | Standing::Regressed => {}
+        }
+        let known = branch.and_then(|branch| self.branches.get(branch));
+        match known {
+            Some(standing) => *standing,
+            None if self.branches.is_empty() => self.standing,
+            None => Standing::Open,
+        }
+    }
+
+    /// Tells whether a review of a branch can find it to be gone there.
+    fn was_seen_on(&self, branch: Option<&str>) -> bool {
+        let Some(branch) = branch else {
+            return false;
+        };
+        self.branches.is_empty() || self.branches.contains_key(branch)
+    }
+
     /// Returns the short name by which commands call it.
     #[must_use]
     pub fn id(&self) -> String {
@@ -53,48 +107,81 @@ pub enum Absence {
     Gone,
 }
 
-/// Returns how every finding stands after a review: those that were seen, in their order, then
-/// those that are gone. What the review says nothing about is not mentioned.
+/// A finding of a review, and whether rulings dismissed all that it claims.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// The finding. It carries any standing; the one before decides.
+    pub finding: TrackedFinding,
+    /// Whether it was dismissed.
+    pub dismissed: bool,
+}
+
+/// Returns how every finding stands after a review of `branch`: those that were seen, in their order,
+/// then those that are gone. What the review says nothing about is not mentioned.
 ///
-/// `seen` carries any standing; the one before decides.
+/// Without a branch, as for a single commit, nothing is called fixed or back.
 pub fn follow(
     known: &BTreeMap<String, TrackedFinding>,
-    seen: Vec<TrackedFinding>,
+    seen: Vec<Seen>,
+    branch: Option<&str>,
     absence: impl Fn(&TrackedFinding) -> Absence,
 ) -> Vec<TrackedFinding> {
     let mut after: Vec<TrackedFinding> = Vec::with_capacity(seen.len());
-    for finding in seen {
-        let before = known.get(&finding.fingerprint).map(|one| one.standing);
-        let standing = seen_again(before);
-        after.push(TrackedFinding {
-            standing,
-            ..finding
-        });
+    for Seen { finding, dismissed } in seen {
+        let before = known.get(&finding.fingerprint);
+        let standing = match dismissed {
+            true => Standing::Dismissed,
+            false => seen_again(before.map(|one| one.stood_on(branch)), branch),
+        };
+        let branches = before.map(|one| one.branches.clone()).unwrap_or_default();
+        after.push(finding.standing_on(branch, standing, branches));
     }
-    let is_seen = |one: &TrackedFinding| {
-        let same = |other: &TrackedFinding| other.fingerprint == one.fingerprint;
-        after.iter().any(same)
-    };
+    let is_seen: BTreeSet<String> = after.iter().map(|one| one.fingerprint.clone()).collect();
     let gone = known
         .values()
-        .filter(|one| can_be_fixed(one.standing) && !is_seen(one))
-        .filter(|one| absence(one) == Absence::Gone)
-        .map(|one| TrackedFinding {
-            standing: Standing::Fixed,
-            ..one.clone()
-        })
-        .collect::<Vec<_>>();
+        .filter(|one| one.was_seen_on(branch) && can_be_fixed(one.stood_on(branch)))
+        .filter(|one| !is_seen.contains(&one.fingerprint) && absence(one) == Absence::Gone)
+        .map(|one| {
+            let branches = one.branches.clone();
+            one.clone().standing_on(branch, Standing::Fixed, branches)
+        });
     after.extend(gone);
     after
 }
 
+impl TrackedFinding {
+    fn standing_on(
+        self,
+        branch: Option<&str>,
+        standing: Standing,
+        mut branches: BTreeMap<String, Standing>,
+    ) -> Self {
+        if let Some(branch) = branch {
+            branches.insert(branch.to_owned(), standing);
+        }
+        Self {
+            standing,
+            branches,
+            ..self
+        }
+    }
+}
+
 /// Returns how a finding stands that was seen, given how it stood before.
-fn seen_again(before: Option<Standing>) -> Standing {
+fn seen_again(before: Option<Standing>, branch: Option<&str>) -> Standing {
     match before {
         None => Standing::New,
-        Some(Standing::Fixed | Standing::Regressed) => Standing::Regressed,
-        Some(Standing::New | Standing::Open | Standing::Answered) => Standing::Open,
-        Some(ruled @ (Standing::Contested | Standing::Upheld | Standing::Dismissed)) => ruled,
+        Some(Standing::Fixed | Standing::Regressed) if branch.is_some() => Standing::Regressed,
+        // A dismissal that does not hold any more, or does not cover it, leaves it open.
+        Some(
+            Standing::New
+            | Standing::Open
+            | Standing::Answered
+            | Standing::Dismissed
+            | Standing::Fixed
+            | Standing::Regressed,
+        ) => Standing::Open,
+        Some(ruled @ (Standing::Contested | Standing::Upheld)) => ruled,
     }
 }
 
@@ -123,15 +210,21 @@ mod tests {
             title: "x".to_owned(),
             code: "x".to_owned(),
             standing,
+            claimed: Vec::new(),
+            branches: BTreeMap::new(),
         }
     }
 
     fn stands(before: Option<Standing>, seen: bool, absence: Absence) -> String {
         let known = before.map(|standing| ("a".to_owned(), finding("a", standing)));
-        let seen = seen.then(|| finding("a", Standing::New));
+        let seen = seen.then(|| Seen {
+            finding: finding("a", Standing::New),
+            dismissed: before == Some(Standing::Dismissed),
+        });
         let after = follow(
             &known.into_iter().collect(),
             seen.into_iter().collect(),
+            Some("main"),
             |_| absence,
         );
         match after.first() {
@@ -160,6 +253,48 @@ mod tests {
         ] {
             assert_eq!(stands(before, seen, absence), expected, "{before:?} {seen}");
         }
+    }
+
+    #[test]
+    fn every_branch_has_a_standing_of_its_own() {
+        let review = |known: Vec<TrackedFinding>, branch: Option<&str>, seen: bool| {
+            let known: BTreeMap<String, TrackedFinding> = known
+                .into_iter()
+                .map(|one| (one.fingerprint.clone(), one))
+                .collect();
+            let seen = seen.then(|| Seen {
+                finding: finding("a", Standing::New),
+                dismissed: false,
+            });
+            let seen = seen.into_iter().collect();
+            let mut after = follow(&known, seen, branch, |_| Absence::Gone);
+            after.pop().or_else(|| known.into_values().next())
+        };
+        let mut known = Vec::new();
+        for (branch, seen, expected) in [
+            (Some("topic"), true, Standing::New),
+            // It is not on this branch, and never was: that fixes nothing.
+            (Some("other"), false, Standing::New),
+            (Some("topic"), true, Standing::Open),
+            (Some("other"), true, Standing::Open),
+            (Some("other"), false, Standing::Fixed),
+            (Some("topic"), true, Standing::Open),
+            (Some("other"), true, Standing::Regressed),
+            // A commit by itself is no branch.
+            (None, false, Standing::Regressed),
+            (None, true, Standing::Open),
+        ] {
+            let one = review(std::mem::take(&mut known), branch, seen).expect("it is known");
+            assert_eq!(one.standing, expected, "{branch:?} {seen}");
+            known.push(one);
+        }
+    }
+
+    #[test]
+    fn a_ruling_holds_on_every_branch() {
+        let mut upheld = finding("a", Standing::Upheld);
+        upheld.branches.insert("topic".to_owned(), Standing::Upheld);
+        assert_eq!(upheld.stood_on(Some("main")), Standing::Upheld);
     }
 
     #[test]

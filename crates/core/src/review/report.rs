@@ -14,6 +14,7 @@ use crate::money::{Cost, Usage};
 use crate::review::arbitration::Arbitration;
 use crate::review::coverage::Coverage;
 use crate::review::gate::{Gate, Obligation};
+use crate::review::identity::SimilarDismissal;
 use crate::scale::{Confidence, Severity};
 
 pub use rounds::{Action, Statement, Weighed};
@@ -80,7 +81,7 @@ impl ReviewReport {
     #[must_use]
     pub fn binds(&self, finding: &ReviewedFinding) -> bool {
         let binding = match self.fail_on {
-            Some(level) => finding.severity >= level,
+            Some(level) => finding.weight() >= level,
             None => finding.obligation == Obligation::Mandatory,
         };
         binding && finding.counts && finding.verdict != Verdict::Rejected
@@ -185,13 +186,17 @@ pub struct ReviewedFinding {
     pub standing: Standing,
     /// Whether it counts for the gate: accepted or disputed, not dismissed, new if only new do.
     pub counts: bool,
+    /// Whether reviewers contradict each other about it and nobody settled that. It waits for a
+    /// ruling before a coder is asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub contradicted: bool,
     /// Whether a human must decide it before the change goes in: it is high or critical, nobody
     /// could settle it, and it is worse than anything that was accepted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub escalate: bool,
     /// Whether it binds the coder.
     pub obligation: Obligation,
-    /// The tag of the lead, or the one that its severity stands for.
+    /// The tag of the gravest voice, or the one that its severity stands for.
     pub label: Label,
     /// The severity agreed upon.
     pub severity: Severity,
@@ -234,6 +239,13 @@ pub struct ReviewedFinding {
     /// Rulings about it from earlier disputes that still hold, the latest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub precedents: Vec<Precedent>,
+    /// A dismissed finding that it resembles. That ruling does not cover it, and it counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub similar: Option<SimilarDismissal>,
+    /// Other findings of this review that have the same cause elsewhere, by id. Each has a text and
+    /// a verdict of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub linked: Vec<String>,
     /// How the confidence came about; the amounts add up to it.
     pub trace: Vec<TraceLine>,
     /// The points of a finding that one voice alone reports.
@@ -247,6 +259,22 @@ pub struct ReviewedFinding {
     pub reasons: Vec<String>,
     /// What would reverse the decision, in sentences.
     pub reversal: String,
+}
+
+impl ReviewedFinding {
+    /// Returns what others of the panel say about it in words of their own, after the lead.
+    pub fn other_voices(&self) -> impl Iterator<Item = &Voice> {
+        let said = |voice: &Voice| (voice.title.clone(), voice.description.clone());
+        let lead = self.voices.first().map(said);
+        let others = self.voices.iter().skip(1);
+        others.filter(move |voice| Some(said(voice)) != lead)
+    }
+
+    /// Returns how bad it is for the gate: as its tag says, or as was agreed if that is more.
+    #[must_use]
+    pub fn weight(&self) -> Severity {
+        self.severity.max(self.label.severity())
+    }
 }
 
 /// A line of source code around a finding.
@@ -278,6 +306,9 @@ pub struct Voice {
     pub description: String,
     /// Where.
     pub location: Location,
+    /// The name of that place in the structure of the code, which survives moved lines.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub place: String,
     /// What kind of problem it is, where it said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
@@ -290,6 +321,9 @@ pub struct Voice {
     /// The code that it quotes; empty when it quotes none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub quote: String,
+    /// The tag as it was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<Label>,
     /// How bad, where it said so.
     pub severity: Option<Severity>,
     /// How sure, where it said so.

@@ -285,6 +285,8 @@ pub(super) fn examples() -> Vec<(EventKind, Value)> {
                     title: "wrong".into(),
                     code: "x=1".into(),
                     standing: Standing::Open,
+                    claimed: Vec::new(),
+                    branches: std::collections::BTreeMap::new(),
                 }],
             },
             json!({"type": "findings_tracked", "findings": [{

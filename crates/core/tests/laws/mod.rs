@@ -3,7 +3,7 @@
 //! `properties.rs` tries them on the same reviews every time; `slow_properties.rs` on new ones.
 
 use proptest::prelude::*;
-use tribunal_core::consensus::{Input, Judgement, Policy, Settlement, Verdict, reversals, settle};
+use tribunal_core::consensus::{Input, Judgement, Note, Policy, Settlement, Verdict, reversals, settle};
 use tribunal_core::finding::{Category, Finding, Grounding, Location};
 use tribunal_core::reply::Side;
 use tribunal_core::review::{Defense, Examination, Plea, Stance};
@@ -397,11 +397,13 @@ proptest! {
     }
 
     #[test]
-    fn nothing_critical_is_rejected_unless_its_author_withdrew_it(input in judged_review()) {
+    fn nothing_critical_is_rejected_unless_its_author_withdrew_it_or_its_code_does_not_exist(input in judged_review()) {
         let withdrawn = !input.defenses.is_empty();
         let settlement = settle(input, &Policy::arena());
         let fallen = settlement.groups.iter().any(|group| {
-            group.verdict == Verdict::Rejected && group.severity == Severity::Critical
+            group.verdict == Verdict::Rejected
+                && group.severity == Severity::Critical
+                && !group.notes.contains(&Note::Ungrounded)
         });
         prop_assert!(!fallen || withdrawn);
     }

@@ -84,6 +84,13 @@ pub(crate) fn all_files(repo: &Repository, head: &str) -> Result<Vec<Entry>, Cha
     compare(repo, repo.format.empty_tree(), head, &[])
 }
 
+/// Returns the paths of all files of a tree.
+pub(crate) fn all_paths(repo: &Repository, tree: &str) -> Result<Vec<String>, ChangeError> {
+    let files = all_files(repo, tree)?.into_iter();
+    let name = |entry: Entry| String::from_utf8_lossy(&entry.path).into_owned();
+    Ok(files.map(name).collect())
+}
+
 /// Reads `:mode mode id id status NUL path NUL [path NUL]`, over and over.
 fn parse(output: &[u8]) -> Option<Vec<Entry>> {
     let mut fields = output.split(|byte| *byte == 0);

@@ -41,6 +41,7 @@ use tribunal_core::review::coverage::{FileStatus, LeftOut};
 
 pub use checkout::{AgentFiles, checkout};
 pub use error::ChangeError;
+pub(crate) use listing::all_paths;
 pub use locks::LockFile;
 pub(crate) use locks::lock_files;
 pub use pin::pin;

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use tribunal_core::dispute::{Precedent, Status};
-use tribunal_core::review::report::{ReviewReport, Standing};
-use tribunal_store::{FindingRecord, PrecedentFilter};
+use tribunal_core::dispute::{Decision, Precedent, Status};
+use tribunal_core::review::history::TrackedFinding;
+use tribunal_core::review::identity::Dismissal;
+use tribunal_core::review::report::ReviewReport;
+use tribunal_store::PrecedentFilter;
 
 use crate::Engine;
 use crate::case::CaseError;
@@ -33,31 +35,50 @@ impl Engine {
         Ok(())
     }
 
-    /// Lets findings count again whose dismissal is too old to be a precedent.
-    ///
-    /// An enforced finding stays enforced: time does not weaken it.
-    pub(crate) async fn forget_expired(
-        &self,
-        known: &mut [FindingRecord],
-    ) -> Result<(), CaseError> {
-        let is_dismissed = |one: &FindingRecord| one.finding.standing == Standing::Dismissed;
-        if !known.iter().any(is_dismissed) {
-            return Ok(());
+    /// Returns the dismissals that hold: the latest ruling about a finding, not too old and not
+    /// dropped. They cover what was shown to whoever ruled.
+    pub(crate) async fn dismissals(&self) -> Result<Vec<Dismissal>, CaseError> {
+        let store = self.ledger.store();
+        if store.count_disputes(Status::Resolved).await? == 0 {
+            return Ok(Vec::new());
         }
         let wanted = PrecedentFilter {
             since: Some(self.precedents_since().await?),
             ..PrecedentFilter::default()
         };
-        let valid = self.ledger.store().precedents(&wanted).await?;
-        let valid: BTreeSet<&str> = valid
-            .iter()
-            .filter_map(|one| Some(one.opening.subject.finding()?.fingerprint.as_str()))
-            .collect();
-        for one in known.iter_mut().filter(|one| is_dismissed(one)) {
-            if !valid.contains(one.finding.fingerprint.as_str()) {
-                one.finding.standing = Standing::Open;
+        let mut seen = BTreeSet::new();
+        let mut dismissals = Vec::new();
+        for dispute in store.precedents(&wanted).await? {
+            let (Some(finding), Some(precedent)) =
+                (dispute.opening.subject.finding(), Precedent::of(&dispute))
+            else {
+                continue;
+            };
+            // The latest come first.
+            if !seen.insert(finding.fingerprint.clone()) || precedent.decision != Decision::Dismiss {
+                continue;
             }
+            dismissals.push(Dismissal {
+                finding: finding.clone(),
+                dispute: dispute.id.clone(),
+                at: precedent.at,
+            });
         }
-        Ok(())
+        Ok(dismissals)
+    }
+
+    /// Returns the findings of earlier reviews, and those that are not in the ledger yet.
+    pub(crate) async fn known_findings(
+        &self,
+        before: &[TrackedFinding],
+    ) -> Result<Vec<TrackedFinding>, CaseError> {
+        let recorded = self.ledger.store().findings().await?;
+        let is_before = |finding: &TrackedFinding| {
+            let mut before = before.iter();
+            before.any(|one| one.fingerprint == finding.fingerprint)
+        };
+        let recorded = recorded.into_iter().map(|record| record.finding);
+        let recorded = recorded.filter(|finding| !is_before(finding));
+        Ok(recorded.chain(before.iter().cloned()).collect())
     }
 }

@@ -1,9 +1,12 @@
 //! One review from beginning to end: hear, check, debate, weigh, settle, decide, store.
 
+use std::collections::BTreeSet;
+
 use tribunal_core::consensus::{Input, Reviewer, Verdict, reversals, settle};
 use tribunal_core::event::EventKind;
 use tribunal_core::finding::Finding;
 use tribunal_core::review::history::TrackedFinding;
+use tribunal_core::review::identity::recognize;
 use tribunal_core::review::report::{ReviewReport, ReviewerState};
 
 use super::arbitrate::Bench;
@@ -13,8 +16,8 @@ use super::hear::Heard;
 use super::panel::Member;
 use super::{ReviewRequest, count, ground, read_change, receipt, report};
 use crate::Engine;
-use crate::case::{Case, CaseError};
-use crate::change::{Change, Repository};
+use crate::case::{Case, CaseError, blocking};
+use crate::change::{Change, Repository, all_paths};
 
 impl Engine {
     /// Hears everybody, settles, decides, and stores the report.
@@ -40,7 +43,9 @@ impl Engine {
             case,
             directory: &directory,
         };
-        let (mut report, mut tracked) = self.examine(asking, repository, request, &change).await?;
+        let (mut report, mut tracked) = self
+            .examine(asking, repository, request, &change, &[])
+            .await?;
         if let Some(wish) = &request.arbitration {
             let bench = Bench {
                 asking,
@@ -60,17 +65,20 @@ impl Engine {
         Ok(report)
     }
 
-    /// Hears the panel about a change and settles what it says.
+    /// Hears the panel about a change and settles what it says. `before` are findings that are not
+    /// in the ledger yet.
     pub(super) async fn examine(
         &self,
         asking: Asking<'_>,
         repository: &Repository,
         request: &ReviewRequest,
         change: &Change,
+        before: &[TrackedFinding],
     ) -> Result<(ReviewReport, Vec<TrackedFinding>), CaseError> {
         let case = asking.case;
         let heard = self.hear_all(asking, request, change).await?;
-        let ground = ground::Ground::new(change);
+        let others = other_files(repository, change, &heard).await?;
+        let ground = ground::Ground::new(change).with_others(others);
         let (mut input, mut doubts) = collect(&heard, &ground);
         input.record.clone_from(&request.record);
         let policy = request.policy.policy()?;
@@ -89,8 +97,11 @@ impl Engine {
         floor.weigh(&mut input, &mut aside).await?;
         let settlement = settle(input.clone(), &policy);
         let reversals = reversals(input, &policy, &settlement);
-        let mut known = self.ledger.store().findings().await?;
-        self.forget_expired(&mut known).await?;
+        let sightings = report::sightings(&settlement, &ground);
+        let known = self.known_findings(before).await?;
+        let dismissals = self.dismissals().await?;
+        let mut recognized = recognize(&sightings, &known, &dismissals, report::mint);
+        request.recorded.rename(&settlement, &mut recognized);
         let runs = self.ledger.store().runs(case.id()).await?;
         let parts = report::Parts {
             case: case.id(),
@@ -105,6 +116,7 @@ impl Engine {
             aside: &aside,
             advisories: &advice.advisories,
             known: &known,
+            recognized: &recognized,
             runs: &runs,
             ground: &ground,
         };
@@ -135,6 +147,33 @@ impl Engine {
         .await;
         Ok(())
     }
+}
+
+/// Returns the files of the repository, if anybody cites one that is not part of the change; nothing
+/// where that is not asked, or nobody can tell.
+async fn other_files(
+    repository: &Repository,
+    change: &Change,
+    heard: &[Heard],
+) -> Result<Option<BTreeSet<String>>, CaseError> {
+    let mut cited = heard.iter().flat_map(|one| &one.findings);
+    let is_other = |finding: &Finding| {
+        let file = &finding.location.file;
+        !file.trim().is_empty() && ground::known_path(change, file).is_none()
+    };
+    let head = change.pinned.head.clone();
+    let Some(head) = head.filter(|_| repository.is_versioned() && cited.any(is_other)) else {
+        return Ok(None);
+    };
+    let (repository, base) = (repository.clone(), change.pinned.base.clone());
+    blocking(move || {
+        let mut files = BTreeSet::new();
+        for tree in [Some(head), base].into_iter().flatten() {
+            files.extend(all_paths(&repository, &tree)?);
+        }
+        Ok(Some(files))
+    })
+    .await
 }
 
 /// Returns what the consensus is made from, every citation checked, and what is doubtful about them.

@@ -1,10 +1,12 @@
 //! Holds every citation against the code: does the file exist, the line, the quote.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tribunal_code::ground::{Claim, Identity, Reason, Sheet, fingerprint, ground, named_in};
+use tribunal_code::ground::{Claim, Identity, Reason, Sheet, ground, named_in, place_name};
+use tribunal_core::consensus::ClaimText;
 use tribunal_core::finding::{Category, Finding, Grounding};
+use tribunal_core::review::identity::{Claimed, SightedClaim};
 
 use crate::change::Change;
 
@@ -13,6 +15,8 @@ pub(crate) struct Ground<'a> {
     change: &'a Change,
     /// The files that were asked about, after the change and before it.
     sheets: Mutex<BTreeMap<(String, Side), Arc<Sheet>>>,
+    /// Files of the repository that are not part of the change; nothing when nobody could look.
+    others: Option<BTreeSet<String>>,
 }
 
 /// Which text of a file is meant.
@@ -28,7 +32,13 @@ impl<'a> Ground<'a> {
         Self {
             change,
             sheets: Mutex::default(),
+            others: None,
         }
+    }
+
+    /// Returns the same ground, which knows what other files the repository has.
+    pub(crate) fn with_others(self, others: Option<BTreeSet<String>>) -> Self {
+        Self { others, ..self }
     }
 
     /// Checks what a finding cites, corrects its line to where the quoted code stands, and returns
@@ -53,7 +63,16 @@ impl<'a> Ground<'a> {
         let text = self.change.file(&finding.location.file);
         let text = text.map(|file| file.text.as_ref());
         let diff = (!whole).then(|| self.change.diff());
-        let grounded = ground(&claim, text, diff);
+        let mut grounded = ground(&claim, text, diff);
+        if grounded.grounding == Grounding::Refuted && self.may_exist(&claim) {
+            // It is elsewhere, or nobody can tell: a doubt, and no proof that it was made up.
+            grounded.grounding = Grounding::Doubtful;
+            for reason in &mut grounded.reasons {
+                if *reason == Reason::FileMissing {
+                    *reason = Reason::FileNotChanged;
+                }
+            }
+        }
         finding.grounding = grounded.grounding;
         if let Some((first, last)) = grounded.lines {
             finding.location.line = Some(first);
@@ -63,7 +82,27 @@ impl<'a> Ground<'a> {
         grounded.reasons.iter().map(Reason::to_string).collect()
     }
 
-    /// Returns the identity of a finding, which survives moved lines and other words.
+    /// Tells whether what a finding cites may exist although the change as it is now does not have
+    /// it: in another file of the repository, in a file that is left out, in the code before the
+    /// change, or in the part of a file that a patch does not show.
+    fn may_exist(&self, claim: &Claim<'_>) -> bool {
+        let Some(file) = self.change.file(claim.file) else {
+            let mut left_out = self.change.left_out.iter();
+            let others = self.others.as_ref();
+            let elsewhere = others.is_none_or(|files| files.contains(claim.file));
+            return elsewhere || left_out.any(|one| one.path == claim.file);
+        };
+        if self.change.pinned.loose_patch.is_some() {
+            return true;
+        }
+        let before = file.base_text.as_deref();
+        before.is_some_and(|before| {
+            let then = ground(claim, Some(before), None);
+            then.grounding != Grounding::Refuted
+        })
+    }
+
+    /// Returns the place of a finding, which survives moved lines.
     pub(crate) fn identity(&self, finding: &Finding) -> Identity {
         let path = &finding.location.file;
         let category = finding.category.unwrap_or(Category::Other);
@@ -71,15 +110,36 @@ impl<'a> Ground<'a> {
         sheet.identify(path, category, finding.location.line)
     }
 
+    /// Returns what a finding claims, and about which place.
+    pub(crate) fn claim(&self, finding: &Finding) -> SightedClaim {
+        let identity = self.identity(finding);
+        let in_category = |category: Category| {
+            place_name(&Identity {
+                category,
+                ..identity.clone()
+            })
+        };
+        SightedClaim {
+            claimed: Claimed {
+                place: place_name(&identity),
+                category: identity.category,
+                rule: finding.rule.clone(),
+                text: ClaimText::new(&finding.title, &finding.description),
+            },
+            places: Category::ALL.map(in_category).to_vec(),
+            has_code: !identity.code.is_empty(),
+        }
+    }
+
     /// Tells whether the same code stood at the same place before the change.
     pub(crate) fn stood_before(&self, path: &str, identity: &Identity) -> bool {
         let Some(sheet) = self.sheet(path, Side::Before) else {
             return false;
         };
-        let name = fingerprint(identity);
+        let name = place_name(identity);
         let is_it = |line| {
             let before = sheet.identify(&identity.file, identity.category, Some(line));
-            fingerprint(&before) == name
+            place_name(&before) == name
         };
         !identity.code.is_empty() && sheet.lines_with(&identity.code).any(is_it)
     }

@@ -15,6 +15,7 @@ mod hear;
 mod material;
 mod panel;
 mod receipt;
+mod recorded_names;
 mod report;
 mod sit;
 
@@ -45,6 +46,7 @@ pub(crate) use arbitrate::RecordedArbitration;
 pub use arbitrate::{ArbitrationWish, OfferWish, Prompting};
 use debate::JudgeSeat;
 pub use panel::Member;
+pub(crate) use recorded_names::RecordedNames;
 
 /// What the user asked for.
 #[derive(Debug, Clone)]
@@ -158,9 +160,16 @@ pub(crate) struct ReviewRequest {
     /// What is put to a coder, and how; nothing when findings are only reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     arbitration: Option<ArbitrationRequest>,
+    /// The branch by which findings are followed; empty without a repository, and nothing for a
+    /// commit by itself, whose findings are neither fixed nor back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    branch: Option<String>,
     /// Stands before the keys of questions about a coder's work; empty for the review itself.
     #[serde(skip)]
     phase: String,
+    /// How findings were called, when a review is done again.
+    #[serde(skip)]
+    recorded: RecordedNames,
 }
 
 /// The policy of a review: all of its numbers, so that later versions come to the same end.
@@ -281,8 +290,11 @@ impl Engine {
             Some(wish) => Some(ArbitrationRequest::of(self, settings, wish).await?),
             None => None,
         };
+        let branch = branch_of(repository, &wish).await?;
         let request = ReviewRequest {
             arbitration,
+            branch,
+            recorded: RecordedNames::default(),
             phase: String::new(),
             rules: self.project_rules(repository.root())?,
             directory: wish.directory,
@@ -327,8 +339,10 @@ impl Engine {
         clone_dir: PathBuf,
         advice: Option<Advice>,
         arbitration: RecordedArbitration,
+        names: RecordedNames,
     ) -> Result<Reviewed, CaseError> {
         let mut request = read_request(record.request.clone())?;
+        request.recorded = names;
         if let Some(request) = &mut request.arbitration {
             request.recorded = Some(arbitration);
         }
@@ -403,6 +417,24 @@ impl Engine {
 
 fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// Returns the branch on which a change is.
+async fn branch_of(
+    repository: &Repository,
+    wish: &ReviewWish,
+) -> Result<Option<String>, CaseError> {
+    if let Some(parent) = &wish.parent {
+        return Ok(Some(format!("work of {parent}")));
+    }
+    if !repository.is_versioned() {
+        return Ok(Some(String::new()));
+    }
+    if matches!(wish.change, change::ChangeSource::Commit(_)) {
+        return Ok(None);
+    }
+    let repository = repository.clone();
+    blocking(move || change::head_branch(&repository)).await
 }
 
 async fn pin(

@@ -5,21 +5,24 @@ mod rounds;
 use std::collections::BTreeMap;
 
 use tribunal_code::ground::fingerprint;
-use tribunal_core::consensus::{Advisory, Group, Reversal, Settlement, Verdict};
+use tribunal_core::consensus::{
+    Advisory, ClaimText, Group, Kind, Note, Reversal, Settlement, Verdict,
+};
 use tribunal_core::finding::{Category, Finding, Label};
 use tribunal_core::ids::CaseId;
 use tribunal_core::money::{Cost, MicroUsd, Usage};
 use tribunal_core::review::Stance;
 use tribunal_core::review::coverage::{Coverage, FileStatus};
 use tribunal_core::review::gate::{self, Evidence, GatedFinding, Obligation};
-use tribunal_core::review::history::{Absence, TrackedFinding, follow, short_id};
+use tribunal_core::review::history::{Absence, Seen, TrackedFinding, follow, short_id};
+use tribunal_core::review::identity::{Claimed, Recognized, Sighting};
 use tribunal_core::review::report::{
     ChangeSummary, Dissent, FixedFinding, FrameLine, REVIEW_SCHEMA, ReviewReport, ReviewedFinding,
     ReviewerState, ReviewerSummary, Standing, Voice,
 };
 use tribunal_core::scale::Severity;
 use tribunal_core::text::truncate_chars;
-use tribunal_store::{FindingRecord, RunRecord};
+use tribunal_store::RunRecord;
 
 use super::ReviewRequest;
 use super::debate::Aside;
@@ -52,7 +55,10 @@ pub(super) struct Parts<'a> {
     pub(super) doubts: &'a Doubts,
     pub(super) aside: &'a Aside,
     pub(super) advisories: &'a [Advisory],
-    pub(super) known: &'a [FindingRecord],
+    /// Findings of earlier reviews.
+    pub(super) known: &'a [TrackedFinding],
+    /// What of this review was recognized among them, group by group.
+    pub(super) recognized: &'a [Recognized],
     pub(super) runs: &'a [RunRecord],
     pub(super) ground: &'a Ground<'a>,
 }
@@ -60,41 +66,40 @@ pub(super) struct Parts<'a> {
 impl Parts<'_> {
     /// Returns the report, and how findings stand after it.
     pub(super) fn assemble(self) -> (ReviewReport, Vec<TrackedFinding>) {
-        let sightings: Vec<TrackedFinding> = self
-            .settlement
-            .groups
-            .iter()
-            .map(|group| self.sighting(group))
-            .collect();
-        let open = |(group, seen): (&Group, &TrackedFinding)| {
-            (group.verdict != Verdict::Rejected).then(|| seen.clone())
-        };
-        let seen = self
-            .settlement
-            .groups
-            .iter()
-            .zip(&sightings)
-            .filter_map(open)
-            .collect();
+        let groups = || self.settlement.groups.iter().zip(self.recognized);
+        let seen = groups().filter(|(group, _)| group.verdict != Verdict::Rejected);
+        let seen = seen.map(|(group, recognized)| Seen {
+            finding: self.tracked(group, recognized),
+            dismissed: recognized.dismissed,
+        });
         let known: BTreeMap<String, TrackedFinding> = self
             .known
             .iter()
-            .map(|record| (record.finding.fingerprint.clone(), record.finding.clone()))
+            .map(|finding| (finding.fingerprint.clone(), finding.clone()))
             .collect();
-        let tracked = follow(&known, seen, |finding| self.absence(finding));
+        let branch = self.request.branch.as_deref();
+        let tracked = follow(&known, seen.collect(), branch, |finding| {
+            self.absence(finding)
+        });
         let standings: BTreeMap<&str, Standing> = tracked
             .iter()
             .map(|one| (one.fingerprint.as_str(), one.standing))
             .collect();
-        let findings: Vec<ReviewedFinding> = self
-            .settlement
-            .groups
-            .iter()
+        let names: BTreeMap<u32, String> = groups()
+            .map(|(group, one)| (group.lead(), short_id(&one.fingerprint)))
+            .collect();
+        let findings: Vec<ReviewedFinding> = groups()
             .zip(self.reversals)
-            .zip(&sightings)
-            .map(|(settled, seen)| {
-                let standing = standings.get(seen.fingerprint.as_str());
-                self.finding(settled, seen, standing.copied().unwrap_or(Standing::New))
+            .map(|((group, recognized), reversal)| {
+                let standing = standings.get(recognized.fingerprint.as_str());
+                let mut finding = self.finding(
+                    (group, reversal),
+                    recognized,
+                    standing.copied().unwrap_or(Standing::New),
+                );
+                let linked = group.linked.iter().filter_map(|lead| names.get(lead));
+                finding.linked = linked.cloned().collect();
+                finding
             })
             .collect();
         let reviewers: Vec<ReviewerSummary> =
@@ -138,7 +143,7 @@ impl Parts<'_> {
             .map(|finding| GatedFinding {
                 verdict: finding.verdict,
                 obligation: finding.obligation,
-                severity: finding.severity,
+                severity: finding.weight(),
                 counts: finding.counts,
             })
             .collect();
@@ -179,20 +184,27 @@ impl Parts<'_> {
     }
 
     fn lead(&self, group: &Group) -> &Finding {
-        &self.settlement.findings[group.lead() as usize]
+        &self.settlement.findings[shown_order(self.settlement, group)[0] as usize]
     }
 
-    fn sighting(&self, group: &Group) -> TrackedFinding {
+    fn tracked(&self, group: &Group, recognized: &Recognized) -> TrackedFinding {
         let lead = self.lead(group);
         let identity = self.ground.identity(lead);
+        let members = shown_order(self.settlement, group);
+        let claims = members.iter().map(|&member| {
+            let claim = self.ground.claim(&self.settlement.findings[member as usize]);
+            claim.claimed
+        });
         TrackedFinding {
-            fingerprint: fingerprint(&identity),
+            fingerprint: recognized.fingerprint.clone(),
             location: lead.location.clone(),
             category: identity.category,
             severity: group.severity,
             title: lead.title.clone(),
             code: identity.code,
             standing: Standing::New,
+            claimed: claims.collect(),
+            branches: BTreeMap::new(),
         }
     }
 
@@ -222,25 +234,27 @@ impl Parts<'_> {
     fn finding(
         &self,
         (group, reversal): (&Group, &Reversal),
-        seen: &TrackedFinding,
+        recognized: &Recognized,
         standing: Standing,
     ) -> ReviewedFinding {
         let settlement = self.settlement;
-        let lead = self.lead(group);
+        let members = shown_order(settlement, group);
         let member = |index: u32| &settlement.findings[index as usize];
+        let lead = member(members[0]);
         let (label, severity) = self.weight(group);
         let file = self.change.file(&lead.location.file);
         let is_new = !self.existed_before(lead);
         let counts = group.verdict != Verdict::Rejected
             && standing != Standing::Dismissed
             && (is_new || !self.request.new_only);
-        let trigger = group.members.iter().map(|index| &member(*index).trigger);
+        let is_conflict = matches!(group.kind, Kind::Conflicted(_));
         ReviewedFinding {
-            id: short_id(&seen.fingerprint),
-            fingerprint: seen.fingerprint.clone(),
+            id: short_id(&recognized.fingerprint),
+            fingerprint: recognized.fingerprint.clone(),
             verdict: group.verdict,
             standing,
             counts,
+            contradicted: is_conflict && group.verdict == Verdict::Disputed,
             escalate: group.escalate && counts,
             obligation: self.obligation(label),
             label,
@@ -252,15 +266,11 @@ impl Parts<'_> {
             location: lead.location.clone(),
             in_diff: file.is_some_and(|file| is_in_hunk(file, lead.location.lines())),
             title: lead.title.clone(),
-            description: self.description(group).to_owned(),
-            suggestion: settlement.suggestion(group).to_owned(),
-            trigger: trigger
-                .max_by_key(|text| text.len())
-                .cloned()
-                .unwrap_or_default(),
+            description: self.description(group, lead).to_owned(),
+            suggestion: lead.suggestion.clone(),
+            trigger: lead.trigger.clone(),
             frame: file.map_or_else(Vec::new, |file| frame(file, lead)),
-            voices: group
-                .members
+            voices: members
                 .iter()
                 .map(|index| self.voice(member(*index)))
                 .collect(),
@@ -269,6 +279,8 @@ impl Parts<'_> {
             judgement: rounds::weighed(group),
             advisories: self.advised(group),
             precedents: Vec::new(),
+            similar: recognized.similar.clone(),
+            linked: Vec::new(),
             trace: group.trace.lines().to_vec(),
             score: group.score,
             question: settlement.question(group),
@@ -277,34 +289,35 @@ impl Parts<'_> {
         }
     }
 
-    /// Returns what was said of it in the end, or the fullest description, or a title.
-    fn description<'g>(&'g self, group: &'g Group) -> &'g str {
-        if let Some(revised) = &group.revised_description {
-            return revised;
-        }
-        let described = &self.settlement.findings[group.described_by as usize];
-        match described.description.as_str() {
-            "" => &described.title,
+    /// Returns what the lead says: as its author put it in the end, in full, or its title. All texts
+    /// of a finding come from one member; what the others say stands beside it.
+    fn description<'g>(&'g self, group: &'g Group, lead: &'g Finding) -> &'g str {
+        let defenses = group.defenses.iter();
+        let mut defenses = defenses.map(|index| &self.settlement.defenses[*index as usize]);
+        let own = defenses.find(|one| {
+            one.reviewer == lead.reviewer && one.revised_description.is_some()
+        });
+        let revised = own.and_then(|one| one.revised_description.as_deref());
+        revised.unwrap_or(match lead.description.as_str() {
+            "" => &lead.title,
             full => full,
-        }
+        })
     }
 
     /// Returns tag and severity of a finding: those agreed upon, or the gravest that anybody gave
-    /// to what is disputed. As long as nobody has settled it, a low voice must not hide a loud one.
+    /// to what is disputed. As long as nobody has settled it, a low voice must not hide a loud one,
+    /// and thin evidence does not turn a tag into a milder one.
     fn weight(&self, group: &Group) -> (Label, Severity) {
-        let members = || {
-            group
-                .members
-                .iter()
-                .map(|index| &self.settlement.findings[*index as usize])
-        };
-        let stated = members().filter_map(|one| one.severity.or(one.label.map(Label::severity)));
         let severity = match group.verdict {
             Verdict::Accepted | Verdict::Rejected => group.severity,
-            Verdict::Disputed => stated.max().unwrap_or(group.severity).max(group.severity),
+            Verdict::Disputed => group.gravity,
         };
-        let fits = |label: &Label| label.severity() == severity;
-        let own = members().filter_map(|one| one.label).find(fits);
+        let fits = |label: &Label| label.severity() == group.gravity;
+        let members = shown_order(self.settlement, group);
+        let findings = members
+            .iter()
+            .map(|index| &self.settlement.findings[*index as usize]);
+        let own = findings.filter_map(|one| one.label).find(fits);
         let label = own.unwrap_or_else(|| {
             let issues = [Label::Critical, Label::High, Label::Medium, Label::Low];
             issues.into_iter().find(fits).unwrap_or(Label::Medium)
@@ -338,10 +351,12 @@ impl Parts<'_> {
             title: finding.title.clone(),
             description: finding.description.clone(),
             location: finding.location.clone(),
+            place: self.ground.claim(finding).claimed.place,
             category: finding.category,
             suggestion: finding.suggestion.clone(),
             trigger: finding.trigger.clone(),
             quote: finding.quote.clone(),
+            label: finding.label,
             severity: finding.severity,
             confidence: finding.confidence,
             grounding: finding.grounding,
@@ -388,6 +403,64 @@ impl Parts<'_> {
             elapsed_ms: runs().map(|run| run.elapsed_ms).sum(),
         }
     }
+}
+
+/// Returns the members of a group as they are shown: first the one that carries its weight, which
+/// lends the finding its texts, then the others.
+fn shown_order(settlement: &Settlement, group: &Group) -> Vec<u32> {
+    let conceded = group.notes.iter().find_map(|note| match note {
+        Note::PartlyConceded(families) => Some(families.as_slice()),
+        _ => None,
+    });
+    let carries = |member: &u32| {
+        let finding = &settlement.findings[*member as usize];
+        let label = finding.label.map(Label::severity);
+        let stands = conceded.is_none_or(|families| !families.contains(&finding.family));
+        stands && finding.severity.max(label) == Some(group.gravity)
+    };
+    let mut members = group.members.clone();
+    if let Some(at) = members.iter().position(carries) {
+        members[..=at].rotate_right(1);
+    }
+    members
+}
+
+/// Returns what the findings of a settlement claim, group by group.
+pub(super) fn sightings(settlement: &Settlement, ground: &Ground<'_>) -> Vec<Sighting> {
+    let sighting = |group: &Group| {
+        let members = shown_order(settlement, group);
+        let claim = |member: &u32| ground.claim(&settlement.findings[*member as usize]);
+        Sighting {
+            claims: members.iter().map(claim).collect(),
+        }
+    };
+    settlement.groups.iter().map(sighting).collect()
+}
+
+/// Returns a name for a finding that no earlier review reported: by the place of its lead, and by the
+/// rule or the title.
+pub(super) fn mint(sighting: &Sighting, number: u32) -> String {
+    let Some(lead) = sighting.claims.first() else {
+        return fingerprint("", "", number);
+    };
+    let claimed = &lead.claimed;
+    let claim = match claimed.rule.as_str() {
+        "" => claimed.text.title(),
+        rule => rule,
+    };
+    fingerprint(&claimed.place, claim, number)
+}
+
+/// Returns what the voices of a finding claim, the lead first.
+pub(super) fn claimed(finding: &ReviewedFinding) -> Vec<Claimed> {
+    let voices = finding.voices.iter();
+    let claimed = voices.map(|voice| Claimed {
+        place: voice.place.clone(),
+        category: voice.category.unwrap_or(Category::Other),
+        rule: voice.rule.clone(),
+        text: ClaimText::new(&voice.title, &voice.description),
+    });
+    claimed.collect()
 }
 
 /// Returns who gave no complete answer, one sentence each.

@@ -274,12 +274,20 @@ pub(super) fn standing(report: &ReviewReport, finding: &ReviewedFinding) -> Stri
         Some(precedent) => format!("; {}", one_line(&precedent.phrase(), PROSE)),
         None => String::new(),
     };
+    let similar = match &finding.similar {
+        Some(similar) => format!("; {}", one_line(&similar.phrase(), PROSE)),
+        None => String::new(),
+    };
+    let linked = match finding.linked.is_empty() {
+        true => String::new(),
+        false => format!("; the same cause as {}", finding.linked.join(", ")),
+    };
     let urgent = if finding.escalate {
         ", needs a human before merging"
     } else {
         ""
     };
-    format!("{obligation}, {before}{not_counted}{urgent}{ruled}")
+    format!("{obligation}, {before}{not_counted}{urgent}{ruled}{similar}{linked}")
 }
 
 /// Returns what came from a reviewer, in a word and, where something went wrong, a sentence.

@@ -100,8 +100,16 @@ fn sentence(note: &Note, settlement: &Settlement, group: &Group) -> String {
         Note::Ungrounded => "The code it points at was not found.".to_owned(),
         Note::AdvisoryConfirms(id) => format!("Confirmed by advisory {id}."),
         Note::AdvisoryPatched(id) => format!("The version in use has the patch of {id}."),
-        Note::SameRootCause(1) => "The same cause at one more place.".to_owned(),
-        Note::SameRootCause(number) => format!("The same cause at {number} more places."),
+        Note::Outvoted(families) => format!(
+            "Rated higher by {}; the median of all families counts.",
+            families.join(", ")
+        ),
+        Note::SameRootCause(1) => {
+            "One other finding has the same cause at another place.".to_owned()
+        }
+        Note::SameRootCause(number) => {
+            format!("{number} other findings have the same cause at other places.")
+        }
         Note::Subset(1) => "It covers one narrower finding.".to_owned(),
         Note::Subset(number) => format!("It covers {number} narrower findings."),
     }
@@ -199,6 +207,7 @@ fn question(note: &Note) -> Option<String> {
         | Note::Dissent(_)
         | Note::AdvisoryConfirms(_)
         | Note::AdvisoryPatched(_)
+        | Note::Outvoted(_)
         | Note::SameRootCause(_)
         | Note::Subset(_) => return None,
     };

@@ -27,12 +27,13 @@ impl Forest {
         index
     }
 
-    /// Joins two roots; the larger one takes the members of the smaller one.
-    pub(super) fn join(&mut self, a: u32, b: u32) {
+    /// Joins two roots: the larger one takes the members of the smaller one, and is returned.
+    pub(super) fn join(&mut self, a: u32, b: u32) -> u32 {
         let larger = self.members[a as usize].len() >= self.members[b as usize].len();
         let (keep, gone) = if larger { (a, b) } else { (b, a) };
         let moved = std::mem::take(&mut self.members[gone as usize]);
         self.members[keep as usize].extend(moved);
         self.parents[gone as usize] = keep;
+        keep
     }
 }

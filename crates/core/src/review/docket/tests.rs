@@ -203,15 +203,24 @@ fn a_reviewer_that_always_finds_something_new_ends_with_the_rounds() {
 }
 
 #[test]
-fn what_nobody_could_settle_is_contested_before_anybody_works() {
-    let split = finding("split", Severity::High, Verdict::Disputed);
-    let minor = finding("minor", Severity::Low, Verdict::Disputed);
+fn only_what_reviewers_contradict_each_other_about_waits_for_a_ruling() {
+    let split = ReviewedFinding {
+        contradicted: true,
+        ..finding("split", Severity::High, Verdict::Disputed)
+    };
+    let doubtful = finding("doubtful", Severity::High, Verdict::Disputed);
+    let minor = ReviewedFinding {
+        contradicted: true,
+        ..finding("minor", Severity::Low, Verdict::Disputed)
+    };
     let fell = finding("fell", Severity::High, Verdict::Rejected);
-    let mut docket = Docket::new([(split, true), (minor, false), (fell, false)], 3);
+    let findings = [(split, true), (doubtful, true), (minor, false), (fell, false)];
+    let mut docket = Docket::new(findings, 3);
     assert_eq!(docket.standing(FindingState::Contested), [0]);
-    assert_eq!(docket.items().len(), 1);
+    assert_eq!(docket.standing(FindingState::ToDo), [1, 2]);
+    assert_eq!(docket.items().len(), 3);
     docket.rule(0, ruled(Some(Decision::Enforce)));
-    assert_eq!(docket.begin_round(), [0]);
+    assert_eq!(docket.begin_round(), [0, 1, 2]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use tribunal_core::review::report::{ReviewReport, ReviewedFinding};
 
 use super::super::ask::Asking;
 use super::super::panel::Member;
-use super::super::{ReviewRequest, report};
+use super::super::{RecordedNames, ReviewRequest, report};
 use super::Bench;
 use super::verify::work_pinned;
 use crate::case::CaseError;
@@ -41,7 +41,7 @@ impl Bench<'_> {
             ..self.asking
         };
         let (seen, _) = engine
-            .examine(asking, self.repository, &request, &work)
+            .examine(asking, self.repository, &request, &work, self.tracked)
             .await?;
         let (mut binding, mut logged, mut reopened) = (0, 0, 0);
         for finding in &seen.findings {
@@ -86,6 +86,8 @@ impl Bench<'_> {
             arbitration: None,
             new_only: false,
             phase: format!("work {round}: "),
+            branch: None,
+            recorded: RecordedNames::default(),
             ..self.request.clone()
         }
     }

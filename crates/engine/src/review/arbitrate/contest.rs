@@ -1,5 +1,7 @@
 //! Disputes of a review: opened once, put to whoever is to rule, and their rulings taken up.
 
+use std::collections::BTreeMap;
+
 use tribunal_core::case::Pause;
 use tribunal_core::consensus::Verdict;
 use tribunal_core::dispute::{
@@ -16,6 +18,7 @@ use tribunal_core::review::report::Standing;
 use tribunal_core::review::response::Answer;
 
 use super::super::excerpt::Excerpts;
+use super::super::report::claimed;
 use super::{Bench, CoderSeat};
 use crate::case::{CaseError, Then};
 use crate::dispute::{NewDispute, Overrule};
@@ -278,6 +281,8 @@ impl Bench<'_> {
             title: item.record.title.clone(),
             code: String::new(),
             standing: Standing::New,
+            claimed: claimed(&item.finding),
+            branches: BTreeMap::new(),
         })
     }
 
@@ -304,21 +309,24 @@ fn step_key(item: &Item, origin: Origin) -> String {
     format!("ruling {} {origin} {number}", item.record.fingerprint)
 }
 
-/// Returns what the reviewers who raised a finding say.
+/// Returns what the reviewers who raised a finding say, each in its own words.
 fn reviewers_side(item: &Item) -> Position {
     let finding = &item.finding;
     let lead = finding.voices.first();
-    let mut text = finding.title.clone();
-    if finding.description != finding.title {
-        text = format!("{text}\n{}", finding.description);
-    }
-    for (word, more) in [
-        ("Trigger", &finding.trigger),
-        ("Suggestion", &finding.suggestion),
-    ] {
-        if !more.is_empty() {
-            text = format!("{text}\n{word}: {more}");
-        }
+    let mut text = statement(&Said {
+        title: &finding.title,
+        description: &finding.description,
+        trigger: &finding.trigger,
+        suggestion: &finding.suggestion,
+    });
+    for voice in finding.other_voices() {
+        let said = statement(&Said {
+            title: &voice.title,
+            description: &voice.description,
+            trigger: &voice.trigger,
+            suggestion: &voice.suggestion,
+        });
+        text = format!("{text}\n\nAnother reviewer says at {}:\n{said}", voice.location);
     }
     Position {
         author: lead.map_or_else(|| "panel".to_owned(), |voice| voice.reviewer.clone()),
@@ -326,6 +334,27 @@ fn reviewers_side(item: &Item) -> Position {
         family: lead.map(|voice| voice.family.clone()),
         text,
     }
+}
+
+/// What one reviewer says.
+struct Said<'a> {
+    title: &'a str,
+    description: &'a str,
+    trigger: &'a str,
+    suggestion: &'a str,
+}
+
+fn statement(said: &Said<'_>) -> String {
+    let mut text = said.title.to_owned();
+    if !said.description.is_empty() && said.description != said.title {
+        text = format!("{text}\n{}", said.description);
+    }
+    for (word, more) in [("Trigger", said.trigger), ("Suggestion", said.suggestion)] {
+        if !more.is_empty() {
+            text = format!("{text}\n{word}: {more}");
+        }
+    }
+    text
 }
 
 /// Returns what the other side says: the coder, or those of the panel who think otherwise.

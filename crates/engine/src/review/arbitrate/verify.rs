@@ -139,7 +139,7 @@ impl Bench<'_> {
                 let mut finding = finding.clone();
                 ground.check(&mut finding);
                 let identity = ground.identity(&finding);
-                let print = tribunal_code::ground::fingerprint(&identity);
+                let print = tribunal_code::ground::place_name(&identity);
                 (rule_and_file(&finding.id), print)
             })
             .collect();
@@ -299,8 +299,11 @@ fn still_there(docket: &Docket, claimed: &[usize], item: &Item, hits: &[(String,
         return true;
     };
     let has_print = |item: &Item| {
-        let print = &item.record.fingerprint;
-        hits.iter().any(|(of, hit)| *of == rule && hit == print)
+        let voices = item.finding.voices.iter();
+        let mut own = voices.filter(|voice| voice.family == builtin::FAMILY);
+        let place = own.next().map(|voice| &voice.place);
+        hits.iter()
+            .any(|(of, hit)| *of == rule && Some(hit) == place)
     };
     if has_print(item) {
         return true;

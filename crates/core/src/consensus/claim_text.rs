@@ -1,0 +1,238 @@
+//! What a finding claims, for comparison: is it the same claim, put in other words?
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::terms::{hash, normalized_title, terms};
+
+/// From how alike two texts are, in thousandths, one may be the other in different words.
+const RESTATED: u32 = 700;
+
+/// From how alike two texts are, in thousandths, one repeats the other.
+const REPEATED: u32 = 900;
+
+/// Words that turn a claim into its opposite. Two claims of which one has any and the other has none
+/// are two claims.
+const NEGATIONS: [&str; 9] = [
+    "cannot", "lacks", "missing", "neither", "never", "no", "none", "not", "without",
+];
+
+/// The words of a claim: what it says in one line, and in full. All but the title is kept as hashes:
+/// enough to know it again, and nothing that must not be stored.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimText {
+    /// The title without case and marks.
+    title: String,
+    /// The description; nothing when it says no more than the title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    description: Option<u32>,
+    /// The terms of the title, sorted.
+    title_terms: Vec<u32>,
+    /// The terms of title and description, sorted.
+    all_terms: Vec<u32>,
+    /// Identifiers, literals and numbers that it names.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    names: BTreeSet<u32>,
+    /// Whether nothing but the title is known.
+    #[serde(skip)]
+    #[schemars(skip)]
+    title_only: bool,
+    /// Whether it says that something is not so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    negated: bool,
+}
+
+impl ClaimText {
+    /// Reads a claim. An empty description says no more than the title.
+    #[must_use]
+    pub fn new(title: &str, description: &str) -> Self {
+        let whole = format!("{title}\n{description}");
+        let hashes = |text: &str| {
+            let found = terms(text, 1000).into_iter();
+            let mut found: Vec<u32> = found.map(|term| short(term.hash)).collect();
+            found.sort_unstable();
+            found.dedup();
+            found
+        };
+        let normal = normalized_title(&whole);
+        let has_not = normal.split(' ').any(|word| NEGATIONS.contains(&word));
+        let normal_title = normalized_title(title);
+        let normal_description = normalized_title(description);
+        let says_more = !normal_description.is_empty() && normal_description != normal_title;
+        Self {
+            title: normal_title,
+            description: says_more.then(|| short(hash("", &normal_description))),
+            title_only: false,
+            title_terms: hashes(title),
+            all_terms: hashes(&whole),
+            names: names(&whole).iter().map(|name| short(hash("", name))).collect(),
+            negated: has_not || whole.contains("n't"),
+        }
+    }
+
+    /// Reads the title of a claim of which nothing else is known, as of those that version 0.1.0
+    /// recorded.
+    #[must_use]
+    pub fn of_title(title: &str) -> Self {
+        Self {
+            title_only: true,
+            ..Self::new(title, "")
+        }
+    }
+
+    /// Returns the claim in one line, without case and marks.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Tells whether nothing but the title is known.
+    #[must_use]
+    pub fn is_title_only(&self) -> bool {
+        self.title_only
+    }
+
+    /// Returns how alike two claims are, in thousandths.
+    #[must_use]
+    pub fn likeness(&self, other: &Self) -> u32 {
+        alike(&self.all_terms, &other.all_terms).max(alike(&self.title_terms, &other.title_terms))
+    }
+
+    /// Tells whether two claims have the same title, and descriptions that do not speak of two
+    /// different things.
+    #[must_use]
+    pub fn has_title_of(&self, other: &Self) -> bool {
+        let both_described = self.description.is_some() && other.description.is_some();
+        let told_apart = both_described && alike(&self.all_terms, &other.all_terms) < RESTATED / 2;
+        self.title == other.title && !self.title.is_empty() && !told_apart
+    }
+
+    /// Tells whether a claim is the other one in different words: neither has a term in its title
+    /// that the other lacks, nor names any code, text or number that the other does not.
+    #[must_use]
+    pub fn restates(&self, other: &Self) -> bool {
+        let holds = |terms: &[u32], all: &[u32]| {
+            terms.iter().all(|term| all.binary_search(term).is_ok())
+        };
+        !self.title_terms.is_empty()
+            && !other.title_terms.is_empty()
+            && holds(&self.title_terms, &other.all_terms)
+            && holds(&other.title_terms, &self.all_terms)
+            && self.names == other.names
+            && self.negated == other.negated
+            && alike(&self.all_terms, &other.all_terms) >= RESTATED
+    }
+
+    /// Tells whether a claim says practically what the other one says.
+    #[must_use]
+    pub fn repeats(&self, other: &Self) -> bool {
+        if (&self.title, &self.description) == (&other.title, &other.description) {
+            return self.names == other.names;
+        }
+        self.restates(other) && alike(&self.all_terms, &other.all_terms) >= REPEATED
+    }
+}
+
+/// Returns the half of a hash that is enough to tell a few hundred words apart.
+fn short(hash: u64) -> u32 {
+    (hash ^ (hash >> 32)) as u32
+}
+
+/// Returns the share of terms that two sorted lists have in common, in thousandths.
+fn alike(one: &[u32], other: &[u32]) -> u32 {
+    let shared = one
+        .iter()
+        .filter(|term| other.binary_search(term).is_ok())
+        .count();
+    let norm = (one.len() * other.len()).isqrt();
+    u32::try_from(shared * 1000 / norm.max(1)).unwrap_or(1000)
+}
+
+/// Returns what a text names: what stands in backticks or quotation marks, and words that no prose
+/// has, such as `max_size`, `getUser`, `load()` and 404.
+fn names(text: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for mark in ['`', '"'] {
+        let quoted = text.split(mark).skip(1).step_by(2);
+        names.extend(quoted.map(plain).filter(|name| !name.is_empty()));
+    }
+    let marks = |c: char| matches!(c, '`' | '"' | ',' | ';' | '\'' | '[' | ']' | '{' | '}');
+    for word in text.split(|c: char| c.is_whitespace() || marks(c)) {
+        let word = word.trim_matches(|c: char| matches!(c, '.' | ':' | '!' | '?'));
+        if is_name(word) {
+            names.insert(plain(word));
+        }
+    }
+    names.remove("");
+    names
+}
+
+fn plain(name: &str) -> String {
+    let name = name.trim().trim_end_matches("()");
+    let name = name.trim_matches(|c: char| matches!(c, '(' | ')' | '.' | ',' | ':' | '!' | '?'));
+    name.to_owned()
+}
+
+fn is_name(word: &str) -> bool {
+    let inner = word.trim_matches(|c: char| matches!(c, '(' | ')'));
+    let mut before = None;
+    let mut turns = false;
+    for c in inner.chars() {
+        turns |= c.is_uppercase() && before.is_some_and(char::is_lowercase);
+        before = Some(c);
+    }
+    turns
+        || word.ends_with("()")
+        || inner.contains(['_', '(', '=', '<', '>', '*', '+', '&', '|', '$', '%', '\\'])
+        || inner.contains("::")
+        || inner.chars().any(|c| c.is_numeric())
+        || inner.contains('.') && inner.chars().any(char::is_alphabetic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_words_for_the_same_claim_are_told_from_another_claim() {
+        for (one, other, same) in [
+            ("Division by zero", "division by Zero!", true),
+            ("The lock is never released", "Lock never released", true),
+            ("Orders are counted twice", "An order is counted twice", true),
+            ("The read lock is held too long", "The write lock is held too long", false),
+            ("Division by zero", "Money is rounded as a float", false),
+            ("`load` fails on 404", "`save` fails on 404", false),
+            ("Retries 3 times", "Retries 5 times", false),
+            ("The session is checked", "The session is not checked", false),
+            ("Buffer overflow in parse()", "Buffer overflow in parse_all()", false),
+            ("", "", false),
+        ] {
+            let (a, b) = (ClaimText::new(one, ""), ClaimText::new(other, ""));
+            let found = a.has_title_of(&b) || a.restates(&b);
+            assert_eq!(found, same, "{one} / {other}");
+            assert_eq!(b.has_title_of(&a) || b.restates(&a), same, "{other} / {one}");
+        }
+    }
+
+    #[test]
+    fn one_title_over_two_different_descriptions_is_two_claims() {
+        let zero = ClaimText::new("Bug", "An order without items divides the total by zero.");
+        let float = ClaimText::new("Bug", "Amounts of money lose cents because they are floats.");
+        let again = ClaimText::new("Bug", "The total is divided by zero for an order without items.");
+        assert!(!zero.has_title_of(&float));
+        assert!(zero.has_title_of(&again));
+        assert!(zero.has_title_of(&ClaimText::new("bug", "")));
+    }
+
+    #[test]
+    fn only_practically_the_same_text_is_a_repetition() {
+        let one = ClaimText::new("Input is evaluated", "`eval` runs what a visitor types.");
+        let same = ClaimText::new("Input is evaluated.", "`eval` runs what a visitor types");
+        let more = ClaimText::new("Input is evaluated", "`eval` runs text; a visitor reads the keys.");
+        assert!(one.repeats(&same));
+        assert!(!one.repeats(&more));
+    }
+}

@@ -1,0 +1,261 @@
+//! Which finding of an earlier review is this: an identity by place and claim.
+//!
+//! The place alone does not make a finding: two claims about one line are two findings, and a ruling
+//! covers the claims that were shown to whoever ruled and nothing else. So every finding carries what
+//! each of its members claims, and is found again by that.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::consensus::ClaimText;
+use crate::finding::Category;
+use crate::ids::DisputeId;
+use crate::review::history::TrackedFinding;
+use crate::review::report::Standing;
+use crate::time::Timestamp;
+
+/// From how alike two claims about one place are, in thousandths, they are one finding.
+const ONE_FINDING: u32 = 450;
+
+/// The score of a claim that is found again as it was.
+const AS_IT_WAS: u32 = 1_000;
+
+/// The score of a claim that is found again in other words.
+const RESTATED: u32 = 900;
+
+/// What one member of a finding claims, and about which place.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Claimed {
+    /// The name of the place: file, category, enclosing code, line and its number among equal ones.
+    pub place: String,
+    /// What kind of problem it is.
+    pub category: Category,
+    /// The id of the rule that was broken; empty unless a rule or a linter says so.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rule: String,
+    /// What it says.
+    pub text: ClaimText,
+}
+
+/// A claim of the review at hand. Its place has a name for each category that it could be of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SightedClaim {
+    /// The claim.
+    pub claimed: Claimed,
+    /// The name of its place in each category, in the order of [`Category::ALL`].
+    pub places: Vec<String>,
+    /// Whether the place is a line of code that exists.
+    pub has_code: bool,
+}
+
+/// A finding of the review at hand: all that its members claim, the lead first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sighting {
+    /// The claims, the lead first; at least one.
+    pub claims: Vec<SightedClaim>,
+}
+
+/// A ruling that dismissed a finding, and still holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dismissal {
+    /// The finding as it was when the dispute began.
+    pub finding: TrackedFinding,
+    /// The dispute.
+    pub dispute: DisputeId,
+    /// When it was ruled.
+    pub at: Timestamp,
+}
+
+/// A dismissed finding that a new one resembles. The ruling does not cover the new one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SimilarDismissal {
+    /// The short name of the dismissed finding.
+    pub finding: String,
+    /// Its title.
+    pub title: String,
+    /// The dispute.
+    pub dispute: DisputeId,
+    /// When it was ruled.
+    pub at: Timestamp,
+}
+
+impl SimilarDismissal {
+    /// Returns it as part of a sentence: `similar to one dismissed on 2026-01-15 (dispute d-1a2b)`.
+    #[must_use]
+    pub fn phrase(&self) -> String {
+        let (date, dispute) = (self.at.date(), &self.dispute);
+        format!("similar to one dismissed on {date} (dispute {dispute})")
+    }
+}
+
+/// What is known about a finding of the review at hand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recognized {
+    /// Its identity.
+    pub fingerprint: String,
+    /// Whether a ruling dismissed all that it claims.
+    pub dismissed: bool,
+    /// A dismissed finding that it resembles, where the ruling does not cover it.
+    pub similar: Option<SimilarDismissal>,
+}
+
+/// Recognizes the findings of a review among those that are known, each at most once; what is not
+/// known gets a name of its own from `mint`, which is called with a number until the name is free.
+#[must_use]
+pub fn recognize(
+    sightings: &[Sighting],
+    known: &[TrackedFinding],
+    dismissals: &[Dismissal],
+    mint: impl Fn(&Sighting, u32) -> String,
+) -> Vec<Recognized> {
+    let dismissed: Vec<bool> = sightings
+        .iter()
+        .map(|sighting| sighting.is_dismissed(dismissals))
+        .collect();
+    let mut matches: Vec<(Reverse<u32>, usize, &str)> = Vec::new();
+    for (index, sighting) in sightings.iter().enumerate() {
+        for one in known {
+            let score = sighting.score(one, dismissed[index]);
+            matches.extend(score.map(|score| (Reverse(score), index, one.fingerprint.as_str())));
+        }
+    }
+    matches.sort_unstable();
+    let mut names: Vec<Option<String>> = vec![None; sightings.len()];
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    for (_, index, fingerprint) in matches {
+        if names[index].is_none() && !taken.contains(fingerprint) {
+            taken.insert(fingerprint.to_owned());
+            names[index] = Some(fingerprint.to_owned());
+        }
+    }
+    taken.extend(known.iter().map(|one| one.fingerprint.clone()));
+    let ruled = dismissals.iter().map(|one| one.finding.fingerprint.clone());
+    taken.extend(ruled);
+    let mut recognized = Vec::with_capacity(sightings.len());
+    for ((sighting, name), dismissed) in sightings.iter().zip(names).zip(dismissed) {
+        let fingerprint = name.unwrap_or_else(|| {
+            let mut minted = (0..).map(|number| mint(sighting, number));
+            let free = minted.find(|name| !taken.contains(name));
+            free.unwrap_or_default()
+        });
+        taken.insert(fingerprint.clone());
+        let similar = match dismissed {
+            true => None,
+            false => sighting.similar(dismissals),
+        };
+        recognized.push(Recognized {
+            fingerprint,
+            dismissed,
+            similar,
+        });
+    }
+    recognized
+}
+
+impl Sighting {
+    /// Tells whether rulings cover all that it claims.
+    fn is_dismissed(&self, dismissals: &[Dismissal]) -> bool {
+        self.claims.iter().all(|claim| {
+            let mut rulings = dismissals.iter();
+            rulings.any(|ruling| claim.is_covered_by(&ruling.finding))
+        })
+    }
+
+    /// Returns how sure it is that a known finding is this one; nothing when it is another.
+    ///
+    /// What somebody ruled on, or is asked to rule on, is found again only as it was shown.
+    fn score(&self, known: &TrackedFinding, dismissed: bool) -> Option<u32> {
+        let covered = || self.claims.iter().all(|claim| claim.is_covered_by(known));
+        let partly = || self.claims.iter().any(|claim| claim.is_covered_by(known));
+        let allowed = match known.standing {
+            Standing::Dismissed => dismissed && covered(),
+            Standing::Contested => covered(),
+            Standing::Upheld => partly(),
+            Standing::New
+            | Standing::Open
+            | Standing::Answered
+            | Standing::Fixed
+            | Standing::Regressed => true,
+        };
+        if !allowed {
+            return None;
+        }
+        let claims = self.claims.iter();
+        claims.filter_map(|claim| claim.score(known)).max()
+    }
+
+    fn similar(&self, dismissals: &[Dismissal]) -> Option<SimilarDismissal> {
+        let alike = |ruling: &&Dismissal| {
+            let mut claims = self.claims.iter();
+            claims.any(|claim| claim.score(&ruling.finding).is_some())
+        };
+        let ruling = dismissals.iter().find(alike)?;
+        Some(SimilarDismissal {
+            finding: ruling.finding.id(),
+            title: ruling.finding.title.clone(),
+            dispute: ruling.dispute.clone(),
+            at: ruling.at,
+        })
+    }
+}
+
+impl SightedClaim {
+    /// Returns the name of its place, as it would be in a category.
+    fn place_in(&self, category: Category) -> &str {
+        let known = Category::ALL.iter().zip(&self.places);
+        let mut found = known.filter(|(one, _)| **one == category);
+        found.next().map_or(&self.claimed.place, |(_, place)| place)
+    }
+
+    /// Tells whether a finding claims just this at this place: by the same rule about the same code,
+    /// under the same title and category, or in other words that name the same things.
+    fn is_covered_by(&self, known: &TrackedFinding) -> bool {
+        known.claims().iter().any(|one| self.is_stated(one).is_some())
+    }
+
+    /// Returns how sure it is that a known finding claims this at this place.
+    fn score(&self, known: &TrackedFinding) -> Option<u32> {
+        let claims = known.claims();
+        let scores = claims.iter().filter_map(|one| {
+            let like = self.is_like(one);
+            self.is_stated(one).or(like)
+        });
+        scores.max()
+    }
+
+    fn is_stated(&self, known: &Claimed) -> Option<u32> {
+        let own = &self.claimed;
+        if self.place_in(known.category) != known.place {
+            return None;
+        }
+        if !own.rule.is_empty() && own.rule == known.rule {
+            return self.has_code.then_some(AS_IT_WAS);
+        }
+        // Version 0.1.0 recorded the title of a rule's finding, and not the rule.
+        let may_be_old = known.rule.is_empty() && known.text.is_title_only();
+        let other_rule = own.rule != known.rule && !may_be_old;
+        if other_rule || own.category != known.category {
+            return None;
+        }
+        if own.text.has_title_of(&known.text) {
+            return Some(AS_IT_WAS);
+        }
+        own.text.restates(&known.text).then_some(RESTATED)
+    }
+
+    fn is_like(&self, known: &Claimed) -> Option<u32> {
+        let own = &self.claimed;
+        let alike = own.text.likeness(&known.text);
+        let here = self.place_in(known.category) == known.place;
+        let same_title = own.text.has_title_of(&known.text);
+        let one = own.rule == known.rule && (alike >= ONE_FINDING || same_title);
+        (here && one).then(|| alike.min(RESTATED - 1))
+    }
+}
+
+#[cfg(test)]
+mod tests;
