@@ -7,6 +7,7 @@
 
 pub(crate) mod agent_names;
 mod attributes;
+mod before;
 pub(crate) mod blobs;
 pub(crate) mod checkout;
 mod compare;
@@ -38,6 +39,7 @@ use tribunal_code::diff::{Diff, FileDiff};
 use tribunal_code::language::Language;
 use tribunal_core::review::coverage::{FileStatus, LeftOut};
 
+pub use before::{Before, settings_before};
 pub use checkout::{AgentFiles, checkout};
 pub use error::ChangeError;
 pub use locks::LockFile;

@@ -12,10 +12,12 @@ pub(super) fn coverage(change: &Change, request: &ReviewRequest, heard: &[Heard]
         reviewed: Vec::new(),
         left_out: change.left_out.clone(),
     };
-    let has_agents = request
-        .members
-        .iter()
-        .any(|member| matches!(member, Member::Agent { is_tool: false, .. }));
+    let has_agents = request.members.iter().any(|member| {
+        matches!(
+            member,
+            Member::Agent { is_tool: false, .. } | Member::Unasked { .. }
+        )
+    });
     for file in &change.files {
         let is_covered = heard.iter().any(|one| one.covered.contains(&file.path));
         if is_covered {

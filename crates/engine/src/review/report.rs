@@ -161,7 +161,13 @@ impl Parts<'_> {
                 )
             })
             .collect();
-        [&self.settlement.problems[..], &self.aside.notes, &elsewhere].concat()
+        [
+            &self.request.notes[..],
+            &self.settlement.problems,
+            &self.aside.notes,
+            &elsewhere,
+        ]
+        .concat()
     }
 
     fn lead(&self, group: &Group) -> &Finding {
