@@ -7,8 +7,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use comfy_table::{ContentArrangement, Table};
-use tribunal_engine::config::{self, Loaded, Sources};
-use tribunal_engine::files::LedgerDir;
+use tribunal_engine::case::CaseError;
+use tribunal_engine::change::{self, ChangeSource};
+use tribunal_engine::config::{self, Loaded, Sources, Trust};
+use tribunal_engine::files::{self, LedgerDir};
 use tribunal_engine::{Engine, Surroundings, open_store};
 use tribunal_store::{Store, StoreError};
 
@@ -71,9 +73,10 @@ impl Invocation {
         Sources::new(self.cwd.clone(), self.env.clone(), overrides)
     }
 
-    /// Returns the settings. Asks for trust where the project's config needs it.
+    /// Returns the settings for a command that acts on them. Asks for trust where the project's
+    /// config needs it.
     pub(crate) fn settings(&self, more: &[String]) -> Result<Loaded, CliError> {
-        let sources = self.sources(more);
+        let sources = self.with_last_commit(self.sources(more));
         match config::load(&sources) {
             Err(config::ConfigError::Untrusted(untrusted)) => {
                 crate::commands::config::ask_for_trust(self, &untrusted)?;
@@ -81,6 +84,77 @@ impl Invocation {
             }
             loaded => Ok(loaded?),
         }
+    }
+
+    /// Returns the settings for a command that starts nothing, and so needs no trust. What is not
+    /// trusted does not count.
+    pub(crate) fn settings_without_trust(&self) -> Result<Loaded, CliError> {
+        Ok(config::load(&Sources {
+            trust: Trust::Withheld,
+            ..self.sources(&[])
+        })?)
+    }
+
+    /// Returns the settings as all files say, trusted or not, for a command that only shows them.
+    pub(crate) fn settings_as_written(&self) -> Result<Loaded, CliError> {
+        Ok(config::load(&Sources {
+            trust: Trust::OnlyLooking,
+            ..self.sources(&[])
+        })?)
+    }
+
+    /// Returns the settings for the review of a change: those of its base, unless the user trusts
+    /// the project's file as it is.
+    pub(crate) fn settings_for_review(
+        &self,
+        more: &[String],
+        source: &ChangeSource,
+        trusts_base: bool,
+        asks: bool,
+    ) -> Result<Loaded, CliError> {
+        let mut sources = self.sources(more);
+        sources.trust = Trust::Withheld;
+        sources.trusts_base |= trusts_base;
+        let project = sources.project();
+        if !is_trusted(&sources, &project.file()) {
+            let dir = self.ledger_dir(&self.settings_without_trust()?)?;
+            let before = change::settings_before(&self.cwd, &dir, &project.root, source);
+            let before = before.map_err(CaseError::from)?;
+            if let Some(before) = before {
+                let is_ours = dir.root() == project.root.join(".tribunal").join("ledger");
+                if before.has_ledger && is_ours {
+                    return Err(committed_ledger());
+                }
+                sources.base = Some(before.file);
+            }
+        }
+        let loaded = config::load(&sources)?;
+        match loaded.project_layer.lacking_trust() {
+            Some(untrusted) if asks && is_interactive() => {
+                match crate::commands::config::ask_for_trust(self, &untrusted) {
+                    Ok(()) => Ok(config::load(&sources)?),
+                    Err(_) => Ok(loaded),
+                }
+            }
+            _ => Ok(loaded),
+        }
+    }
+
+    /// Adds what the last commit says, where the project's file is not trusted as it is.
+    fn with_last_commit(&self, mut sources: Sources) -> Sources {
+        let project = sources.project();
+        let file = project.file();
+        if !file.is_file() || is_trusted(&sources, &file) {
+            return sources;
+        }
+        // Without it there is less to go by, and nothing that is not trusted counts.
+        let before = || {
+            let dir = self.ledger_dir(&self.settings_without_trust().ok()?).ok()?;
+            let source = ChangeSource::Uncommitted;
+            change::settings_before(&self.cwd, &dir, &project.root, &source).ok()?
+        };
+        sources.base = before().map(|before| before.file);
+        sources
     }
 
     /// Returns the directory of the ledger for these settings.
@@ -97,22 +171,34 @@ impl Invocation {
         }
     }
 
-    /// Returns an engine with the current settings.
-    pub(crate) async fn engine(&self) -> Result<Engine, CliError> {
-        self.engine_with(&[]).await
-    }
-
-    /// Returns an engine with the current settings and some of a command's own.
-    pub(crate) async fn engine_with(&self, more: &[String]) -> Result<Engine, CliError> {
-        let loaded = self.settings(more)?;
-        let path = self.ledger_path(&loaded);
+    fn ledger_dir(&self, loaded: &Loaded) -> Result<LedgerDir, CliError> {
+        let path = self.ledger_path(loaded);
         let dir = LedgerDir::create(path.clone()).map_err(|error| {
             let text = format!("cannot make the ledger directory {}", path.display());
             CliError::new(Exit::Config, text)
                 .caused_by(&error)
                 .hint("Choose another place with `--ledger DIR`")
         })?;
-        let dir = dir.with_worktrees_in(&loaded.state_dir.join("worktrees"));
+        Ok(dir.with_worktrees_in(&loaded.state_dir.join("worktrees")))
+    }
+
+    /// Returns an engine for a command that keeps records and starts nothing.
+    pub(crate) async fn engine(&self) -> Result<Engine, CliError> {
+        let sources = Sources {
+            trust: Trust::Withheld,
+            ..self.with_last_commit(self.sources(&[]))
+        };
+        self.engine_of(&config::load(&sources)?).await
+    }
+
+    /// Returns an engine for a command that acts, with some settings of the command's own.
+    pub(crate) async fn engine_with(&self, more: &[String]) -> Result<Engine, CliError> {
+        self.engine_of(&self.settings(more)?).await
+    }
+
+    /// Returns an engine with these settings.
+    pub(crate) async fn engine_of(&self, loaded: &Loaded) -> Result<Engine, CliError> {
+        let dir = self.ledger_dir(loaded)?;
         let executable = std::env::current_exe().map_err(|error| {
             CliError::new(Exit::Internal, "cannot find our own program").caused_by(&error)
         })?;
@@ -142,7 +228,7 @@ impl Invocation {
     pub(crate) async fn existing_ledger(
         &self,
     ) -> Result<Option<(Arc<dyn Store>, LedgerDir)>, CliError> {
-        let loaded = self.settings(&[])?;
+        let loaded = self.settings_without_trust()?;
         let path = self.ledger_path(&loaded);
         let unusable = |error: std::io::Error| {
             CliError::new(
@@ -278,6 +364,25 @@ impl Invocation {
         table.add_rows(rows);
         table
     }
+}
+
+/// Tells whether somebody is there to be asked.
+fn is_interactive() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+fn is_trusted(sources: &Sources, file: &Path) -> bool {
+    std::fs::read(file).is_ok_and(|content| {
+        let hash = files::hash_of(&content);
+        sources.trust_store().is_trusted(file, &hash)
+    })
+}
+
+fn committed_ledger() -> CliError {
+    let text = "the ledger in `.tribunal/ledger` came with a commit, so its rulings prove nothing";
+    CliError::new(Exit::Config, text)
+        .hint("Take it out of the repository with `git rm -r --cached .tribunal/ledger`")
+        .hint("Or keep another ledger with `--ledger DIR`")
 }
 
 /// Waits until somebody asks the process to stop.

@@ -12,6 +12,8 @@ mod messages;
 mod reference;
 #[path = "config/roster.rs"]
 mod roster;
+#[path = "config/self_judging.rs"]
+mod self_judging;
 #[path = "config/trust.rs"]
 mod trust;
 

@@ -53,7 +53,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         invocation.say(&format!("{provider} may be called again."));
         return Ok(Exit::Pass);
     }
-    let loaded = invocation.settings(&[])?;
+    let loaded = invocation.settings_as_written()?;
     let roster = Roster::new(&loaded.settings);
     let agents: Vec<_> = roster
         .agents()

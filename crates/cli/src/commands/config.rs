@@ -161,14 +161,12 @@ impl Surface<'_> {
             Action::Set { key, value, user } => {
                 let editor = Editor::new(&self.sources, target(user))?;
                 let change = editor.set(&key, &value)?;
-                self.tell(change, &format!("Set `{key}`"), editor.file());
-                Ok(())
+                self.tell(change, &format!("Set `{key}`"), &editor)
             }
             Action::Unset { key, user } => {
                 let editor = Editor::new(&self.sources, target(user))?;
                 let change = editor.unset(&key)?;
-                self.tell(change, &format!("Took out `{key}`"), editor.file());
-                Ok(())
+                self.tell(change, &format!("Took out `{key}`"), &editor)
             }
             Action::Edit { user } => self.edit(target(user)),
             Action::Validate { file } => self.validate(file.as_deref()),
@@ -282,8 +280,7 @@ impl Surface<'_> {
                 .map_err(|error| unusable(&draft.path, &error))?;
             match editor.replace(&text) {
                 Ok(change) => {
-                    self.tell(change, "Changed the settings", editor.file());
-                    return Ok(());
+                    return self.tell(change, "Changed the settings", &editor);
                 }
                 Err(error) => {
                     let asking = std::io::stdin().is_terminal();
@@ -332,11 +329,19 @@ impl Surface<'_> {
         }
     }
 
-    fn tell(&self, change: Change, done: &str, file: &Path) {
+    fn tell(&self, change: Change, done: &str, editor: &Editor<'_>) -> Result<(), CliError> {
+        let file = editor.file().display();
         match change {
-            Change::Written => (self.say)(&format!("{done} in {}.", file.display())),
-            Change::None => (self.say)(&format!("{} says so already.", file.display())),
+            Change::Written => (self.say)(&format!("{done} in {file}.")),
+            Change::None => (self.say)(&format!("{file} says so already.")),
         }
+        if !editor.counts()? {
+            (self.say)(
+                "The file is not trusted, so it does not count yet: read it, then trust it with \
+                 `tribunal config trust`.",
+            );
+        }
+        Ok(())
     }
 
     fn print(&mut self, text: &str) -> Result<(), CliError> {

@@ -37,7 +37,7 @@ pub(crate) struct Args {
 /// Resumes the case.
 pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, CliError> {
     let format = if args.json { Format::Json } else { args.format };
-    let engine = invocation.asking(invocation.engine().await?);
+    let engine = invocation.asking(invocation.engine_with(&[]).await?);
     let record = match &args.case {
         Some(text) => engine.ledger().store().find_case(text).await?,
         None => engine.newest_unfinished().await?.ok_or_else(|| {

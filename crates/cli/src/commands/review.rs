@@ -11,9 +11,9 @@ use tribunal_core::review::gate::Gate;
 use tribunal_core::review::report::ReviewReport;
 use tribunal_core::scale::Severity;
 use tribunal_engine::change::ChangeSource;
-use tribunal_engine::config::{Rounds, Usd};
+use tribunal_engine::config::{ConfigError, ProjectLayer, Rounds, Usd};
 use tribunal_engine::files::write_shared;
-use tribunal_engine::review::{ReviewWish, Reviewed};
+use tribunal_engine::review::{ReviewWish, Reviewed, SettingsNote};
 
 use self::arbitrate::ArbitrateArgs;
 use crate::args::parse_cost;
@@ -76,6 +76,11 @@ pub(crate) struct Args {
     new_only: bool,
     #[command(flatten)]
     arbitrate: ArbitrateArgs,
+    /// Trust the project's settings of the commit before the change, programs included
+    ///
+    /// Meant for CI, where nobody has trusted anything: whoever may commit to the base decides.
+    #[arg(long)]
+    trust_base: bool,
     /// Stop before the next call once the case has cost this much
     #[arg(long, value_name = "USD", value_parser = parse_cost)]
     max_cost: Option<Usd>,
@@ -183,10 +188,19 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         verbose: args.verbose,
         save: args.save.clone(),
     };
-    let settings = invocation.settings(&overrides)?.settings;
     let resume = args.resume.clone();
-    let wish = wish(invocation, args)?;
-    let engine = invocation.engine_with(&overrides).await?;
+    let trust_base = args.trust_base;
+    let mut wish = wish(invocation, args)?;
+    let needs_agents = !wish.reviewers.iter().all(|name| is_builtin(name));
+    let asks = needs_agents || wish.reviewers.is_empty() || wish.arbitrate.is_some();
+    let source = match &resume {
+        Some(_) => &ChangeSource::Uncommitted,
+        None => &wish.change,
+    };
+    let loaded = invocation.settings_for_review(&overrides, source, trust_base, asks)?;
+    heed_trust(&mut wish, &loaded.project_layer)?;
+    let settings = &loaded.settings;
+    let engine = invocation.engine_of(&loaded).await?;
     let engine = invocation.asking(engine);
     let events = match presentation.format {
         ReviewFormat::Jsonl => Format::Jsonl,
@@ -202,7 +216,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
             return super::resume::finish(invocation, resumed, events, presentation);
         }
         None => {
-            let work = invocation.stoppable(&engine, Box::pin(engine.review(&settings, wish)));
+            let work = invocation.stoppable(&engine, Box::pin(engine.review(settings, wish)));
             report::report_while(stream, reporter.as_mut(), work).await?
         }
     };
@@ -284,7 +298,36 @@ fn wish(invocation: &Invocation, args: Args) -> Result<ReviewWish, CliError> {
         arbitrate: args.arbitrate.wish(invocation),
         guidance: String::new(),
         parent: None,
+        unasked: Vec::new(),
+        settings: SettingsNote::default(),
     })
+}
+
+fn is_builtin(name: &str) -> bool {
+    name == "builtin" || name.starts_with("builtin:")
+}
+
+/// Lets the review know whose settings count, and refuses to ask whom the user named but has not
+/// trusted.
+fn heed_trust(wish: &mut ReviewWish, layer: &ProjectLayer) -> Result<(), CliError> {
+    let named = wish.reviewers.iter();
+    let coder = wish.arbitrate.iter().filter_map(|wish| wish.coder.as_ref());
+    let is_off = |name: &String| {
+        let mut off = layer.disabled.iter().chain(&layer.unasked);
+        off.any(|agent| agent.as_str() == name)
+    };
+    if named.chain(coder).any(is_off)
+        && let Some(untrusted) = layer.lacking_trust()
+    {
+        return Err(ConfigError::Untrusted(untrusted).into());
+    }
+    wish.unasked.clone_from(&layer.unasked);
+    wish.settings = SettingsNote {
+        used: layer.used(),
+        unless_edited: layer.notes_on_file(),
+        always: layer.notes_on_base(),
+    };
+    Ok(())
 }
 
 fn read_patch(invocation: &Invocation, file: &Path) -> Result<Vec<u8>, CliError> {

@@ -65,7 +65,7 @@ pub(crate) fn run(invocation: &Invocation, args: &Args) -> Result<Exit, CliError
     let record = record(invocation, args.record.as_deref())?;
     let method = match args.method {
         Some(method) => method,
-        None => invocation.settings(&[])?.settings.trial.method,
+        None => invocation.settings_without_trust()?.settings.trial.method,
     };
     match (&args.batch, &args.file) {
         (Some(batch), _) => for_each_line(invocation, batch, |number, line| {

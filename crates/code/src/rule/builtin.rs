@@ -13,6 +13,13 @@ pub fn builtin_rules(language: Language) -> impl Iterator<Item = &'static RuleIn
     rules_of(language).rules.iter().map(|rule| &rule.info)
 }
 
+/// Returns the names of all built-in rules.
+#[must_use]
+pub fn builtin_ids() -> Vec<String> {
+    let all = RULE_FILES.iter().flat_map(read);
+    all.map(|(_, read)| read.config.id.clone()).collect()
+}
+
 /// Returns the examples of all built-in rules, which are their tests.
 #[must_use]
 pub fn examples() -> Vec<Example> {

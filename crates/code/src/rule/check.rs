@@ -323,9 +323,14 @@ fn report(
         .iter()
         .map(|found| hit(source, outline, &lines, found))
         .collect();
-    all.sort_by(|a, b| (a.line, &a.rule, a.column).cmp(&(b.line, &b.rule, b.column)));
+    all.sort_by(|a, b| {
+        let key = |hit: &Hit| (hit.line, hit.rule.clone(), hit.domain, hit.column);
+        key(a).cmp(&key(b))
+    });
     // A pattern that matches an expression often matches a part of it too.
-    all.dedup_by(|later, earlier| later.rule == earlier.rule && later.line == earlier.line);
+    all.dedup_by(|later, earlier| {
+        (&later.rule, later.domain, later.line) == (&earlier.rule, earlier.domain, earlier.line)
+    });
     let (silenced, hits) = all
         .into_iter()
         .partition(|hit| is_silenced(&lines, hit.line, &hit.rule, hit.domain));

@@ -45,6 +45,15 @@ impl RuleSet {
             .flat_map(|rules| rules.rules.iter().map(|rule| &rule.info))
     }
 
+    /// Returns the names of all rules, once each.
+    #[must_use]
+    pub fn ids(&self) -> Vec<String> {
+        let mut ids: Vec<String> = self.infos().map(|info| info.id.clone()).collect();
+        ids.sort();
+        ids.dedup();
+        ids
+    }
+
     pub(super) fn of(&self, language: Language) -> Option<&LanguageRules> {
         self.languages.get(&language)
     }

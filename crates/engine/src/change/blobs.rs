@@ -17,14 +17,54 @@ pub(crate) fn sizes<S: AsRef<str>>(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
+    Ok(looked_up(repo, ids)?
+        .iter()
+        .map(|line| size(line))
+        .collect())
+}
+
+/// Returns the id of each named object; nothing for those that are missing.
+pub(crate) fn ids<S: AsRef<str>>(
+    repo: &Repository,
+    names: &[S],
+) -> Result<Vec<Option<String>>, ChangeError> {
+    word_of_each(repo, names, 0)
+}
+
+/// Returns the kind of each named object, such as `tree`; nothing for those that are missing.
+pub(crate) fn kinds<S: AsRef<str>>(
+    repo: &Repository,
+    names: &[S],
+) -> Result<Vec<Option<String>>, ChangeError> {
+    word_of_each(repo, names, 1)
+}
+
+fn word_of_each<S: AsRef<str>>(
+    repo: &Repository,
+    names: &[S],
+    index: usize,
+) -> Result<Vec<Option<String>>, ChangeError> {
+    let lines = looked_up(repo, names)?;
+    let word = |line: &String| {
+        size(line)?;
+        line.split(' ').nth(index).map(str::to_owned)
+    };
+    Ok(lines.iter().map(word).collect())
+}
+
+/// Returns `ID TYPE SIZE` for each name, or another line for what is missing.
+fn looked_up<S: AsRef<str>>(repo: &Repository, names: &[S]) -> Result<Vec<String>, ChangeError> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
     let format = "--batch-check=%(objectname) %(objecttype) %(objectsize)";
-    let call = repo.call().args(["cat-file", format]).input(lines(ids));
+    let call = repo.call().args(["cat-file", format]).input(lines(names));
     let output = String::from_utf8_lossy(&call.output()?).into_owned();
-    let sizes: Vec<Option<u64>> = output.lines().map(size).collect();
-    if sizes.len() != ids.len() {
+    let found: Vec<String> = output.lines().map(str::to_owned).collect();
+    if found.len() != names.len() {
         return Err(unreadable());
     }
-    Ok(sizes)
+    Ok(found)
 }
 
 /// Fails if one of the objects is missing.

@@ -8,6 +8,7 @@
 pub(crate) mod agent_names;
 mod assets;
 mod attributes;
+mod before;
 pub(crate) mod blobs;
 pub(crate) mod checkout;
 mod compare;
@@ -39,6 +40,7 @@ use tribunal_code::diff::{Diff, FileDiff};
 use tribunal_code::language::Language;
 use tribunal_core::review::coverage::{FileStatus, LeftOut};
 
+pub use before::{Before, settings_before};
 pub use checkout::{AgentFiles, checkout};
 pub use error::ChangeError;
 pub(crate) use listing::all_paths;

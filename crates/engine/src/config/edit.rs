@@ -9,7 +9,7 @@ use super::agent::AgentSettings;
 use super::error::{ConfigError, Layer};
 use super::given::{agent_names, read_value};
 use super::key::Key;
-use super::layers::{self, merge, with_agents_listed};
+use super::layers::{self, for_each_leaf, merge, with_agents_listed};
 use super::node::{self, Kind, Mark, Node, Source};
 use super::settings::Settings;
 use super::surgery::Surgery;
@@ -243,14 +243,29 @@ impl<'s> Editor<'s> {
         Ok(Change::Written)
     }
 
-    /// What the user changes with our own commands stays trusted, if it was or needed no trust.
+    /// What the user changes with our own commands is trusted, if everything else in the file was:
+    /// one value of the user's does not vouch for what others wrote around it.
     fn may_keep_trust(&self, before: &Before) -> bool {
         if self.layer != Layer::Project || self.sources.state_dir.is_none() {
             return false;
         }
-        let sensitive = super::trust::sensitive(&before.tree, &self.sources.project());
-        let hash = read::hash(before.bytes.as_deref().unwrap_or_default());
-        sensitive.is_empty() || self.sources.trust_store().is_trusted(&self.file, &hash)
+        let mut says_nothing = true;
+        for_each_leaf(&before.tree, &mut |_, _| says_nothing = false);
+        says_nothing || self.is_trusted_as(before.bytes.as_deref().unwrap_or_default())
+    }
+
+    fn is_trusted_as(&self, content: &[u8]) -> bool {
+        let store = self.sources.trust_store();
+        store.is_trusted(&self.file, &read::hash(content))
+    }
+
+    /// Tells whether the file counts as it is now: the user's own always does, the project's when it
+    /// is trusted.
+    pub fn counts(&self) -> Result<bool, ConfigError> {
+        Ok(match self.bytes()? {
+            Some(content) if self.layer == Layer::Project => self.is_trusted_as(&content),
+            _ => true,
+        })
     }
 
     fn refused(&self, key: &str, reason: String) -> ConfigError {

@@ -13,7 +13,15 @@ use super::problem::did_you_mean;
 use super::{Settings, schema};
 
 /// Variables with a meaning of their own; every other `TRIBUNAL_SECTION…` is a setting.
-const RESERVED: [&str; 6] = ["CONFIG", "LEDGER", "LOG", "CRASH_AT", "CRASH_LIST", "RUN"];
+const RESERVED: [&str; 7] = [
+    "CONFIG",
+    "LEDGER",
+    "LOG",
+    "CRASH_AT",
+    "CRASH_LIST",
+    "RUN",
+    "TRUST",
+];
 
 /// Lays the settings in `env` on `tree`. An empty variable says nothing.
 pub(super) fn environment(
@@ -33,6 +41,12 @@ pub(super) fn environment(
             Some((name, setting, value))
         });
     for (variable, name, value) in ours {
+        if name == "TRUST" && !matches!(value.as_str(), "" | "base") {
+            let mark = mark(Layer::Environment, variable.clone());
+            let message = format!("`{value}` is not a way to trust");
+            let hint = "`base` trusts the project's file of the commit before the change";
+            return Err(mark.error(message, Some(hint.to_owned())));
+        }
         if value.is_empty() || RESERVED.contains(&name) {
             continue;
         }

@@ -3,7 +3,7 @@
 use super::agent::AgentSettings;
 use super::error::ConfigError;
 use super::layers::snake_case;
-use super::node::{Entry, Mark, Node};
+use super::node::{Mark, Node, nested};
 
 /// The path to a setting, in the spelling of the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,14 +81,7 @@ impl Key {
 
     /// Returns the tree that holds `value` at this key and nothing else.
     pub(super) fn tree(&self, value: Node, mark: &Mark) -> Node {
-        self.0.iter().rev().fold(value, |value, key| {
-            let entry = Entry {
-                key: key.clone(),
-                mark: mark.clone(),
-                value,
-            };
-            Node::map(mark.clone(), vec![entry])
-        })
+        nested(&self.0, value, mark)
     }
 }
 

@@ -6,6 +6,7 @@
 //! and the reference are made from their doc comments, and `defaults.yml` is checked against them.
 
 mod agent;
+mod authority;
 mod check;
 mod command;
 mod de;
@@ -19,6 +20,7 @@ mod layers;
 mod node;
 mod policy;
 mod problem;
+mod project;
 mod read;
 mod review;
 mod roster;
@@ -45,6 +47,8 @@ pub use edit::{Change, Editor, Target};
 pub use error::{ConfigError, Layer, Origin, Untrusted};
 pub use key::Key;
 pub use policy::ReviewPolicy;
+pub(crate) use project::edited_keys;
+pub use project::{BaseFile, ProjectLayer};
 pub use review::{
     ArbitrationSettings, Builtin, EscalateTo, IssueSettings, JudgeSettings, OnDispute,
     OpinionSettings, ReviewSettings, Rounds,
@@ -87,16 +91,22 @@ pub struct Sources {
     pub state_dir: Option<PathBuf>,
     /// `key=value` from flags.
     pub overrides: Vec<String>,
-    /// Whether an untrusted project config is an error.
+    /// What happens to an untrusted project config.
     pub trust: Trust,
+    /// The project's file before the change, for when the present one is not trusted.
+    pub base: Option<BaseFile>,
+    /// Whether the user trusts whatever the base has.
+    pub trusts_base: bool,
 }
 
-/// Whether an untrusted project config is an error.
+/// What happens to an untrusted project config.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Trust {
-    /// It is: nothing it says may be acted on.
+    /// It is an error if it says anything that only a trusted one may say.
     #[default]
     Required,
+    /// What needs trust does not count, and is noted.
+    Withheld,
     /// It is only looked at.
     OnlyLooking,
 }
@@ -118,6 +128,8 @@ impl Sources {
             user_dir: directory("XDG_CONFIG_HOME", ".config"),
             state_dir: directory("XDG_STATE_HOME", ".local/state"),
             trust: Trust::Required,
+            base: None,
+            trusts_base: env.get("TRIBUNAL_TRUST").is_some_and(|word| word == "base"),
             overrides,
             cwd,
             env,
@@ -219,6 +231,8 @@ pub struct Loaded {
     pub project: Option<PathBuf>,
     /// The directory of what we remember for the user.
     pub state_dir: PathBuf,
+    /// Where the project's settings came from, and what of them did not count.
+    pub project_layer: ProjectLayer,
 }
 
 /// A file that was read.
@@ -249,21 +263,29 @@ fn load_replacing(
     let project = sources.project();
     let mut tree = empty_tree();
     let mut files = Vec::new();
+    let mut project_layer = ProjectLayer::default();
     for (layer, path) in candidates(sources, &project) {
+        if layer == Layer::Project && sources.trust != Trust::OnlyLooking {
+            let (file, found) = project::lay(&mut tree, &path, sources, &project)?;
+            require_trust(&found, sources)?;
+            (project_layer, files) = (found, files.into_iter().chain(file).collect());
+            continue;
+        }
         let content = replaced
             .filter(|(file, _)| *file == path)
             .map(|(_, content)| content);
         if let Some((file, node)) = read::file(layer, &path, content, sources)? {
             de::from_node::<Settings>(&layers::with_agents_listed(node.clone()))?;
-            require_trust(&file, sources)?;
             layers::merge(&mut tree, node);
             files.push(file);
         }
     }
     given::environment(&mut tree, &sources.env)?;
     given::overrides(&mut tree, &sources.overrides)?;
-    let (settings, origins) = settle(tree, sources, &project)?;
+    let (mut settings, origins) = settle(tree, sources, &project)?;
+    project::disable(&mut settings, &mut project_layer);
     Ok(Loaded {
+        project_layer,
         settings,
         origins,
         files,
@@ -289,19 +311,13 @@ fn candidates(sources: &Sources, project: &Project) -> Vec<(Layer, PathBuf)> {
     user.into_iter().chain(second).collect()
 }
 
-fn require_trust(file: &ConfigFile, sources: &Sources) -> Result<(), ConfigError> {
-    let free = file.layer != Layer::Project
-        || file.sensitive.is_empty()
-        || sources.trust == Trust::OnlyLooking
-        || sources.trust_store().is_trusted(&file.path, &file.hash);
-    if free {
-        return Ok(());
+fn require_trust(layer: &ProjectLayer, sources: &Sources) -> Result<(), ConfigError> {
+    match layer.lacking_trust() {
+        Some(untrusted) if sources.trust == Trust::Required => {
+            Err(ConfigError::Untrusted(untrusted))
+        }
+        _ => Ok(()),
     }
-    Err(ConfigError::Untrusted(Untrusted {
-        file: file.path.clone(),
-        hash: file.hash.clone(),
-        sensitive: file.sensitive.clone(),
-    }))
 }
 
 fn empty_tree() -> Node {

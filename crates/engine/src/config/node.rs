@@ -133,6 +133,43 @@ impl Node {
     }
 }
 
+/// Returns the value as a node that was written at `mark`.
+pub(super) fn of_json(mark: &Mark, value: &serde_json::Value) -> Node {
+    use serde_json::Value;
+    let kind = match value {
+        Value::Null => Kind::Null,
+        Value::Bool(value) => Kind::Bool(*value),
+        Value::Number(number) => Kind::Number(number.clone()),
+        Value::String(text) => Kind::Text(text.clone()),
+        Value::Array(items) => Kind::List(items.iter().map(|item| of_json(mark, item)).collect()),
+        Value::Object(entries) => {
+            let entry = |(key, value): (&String, &Value)| Entry {
+                key: key.clone(),
+                mark: mark.clone(),
+                value: of_json(mark, value),
+            };
+            Kind::Map(entries.iter().map(entry).collect())
+        }
+    };
+    Node {
+        mark: mark.clone(),
+        kind,
+        written: None,
+    }
+}
+
+/// Returns the tree that holds `value` at `path` and nothing else.
+pub(super) fn nested<S: AsRef<str>>(path: &[S], value: Node, mark: &Mark) -> Node {
+    path.iter().rev().fold(value, |value, key| {
+        let entry = Entry {
+            key: key.as_ref().to_owned(),
+            mark: mark.clone(),
+            value,
+        };
+        Node::map(mark.clone(), vec![entry])
+    })
+}
+
 /// Reads `text` as one YAML document; an empty one gives a null.
 pub(super) fn parse(text: &str, source: &Arc<Source>) -> Result<Node, ConfigError> {
     let place = |location: Option<Location>| Mark {

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tribunal_agents::spec::Cli;
 
 use super::Project;
 use super::error::ConfigError;
@@ -28,9 +27,9 @@ pub(super) fn sensitive(tree: &Node, project: &Project) -> Vec<(String, String)>
     for_each_leaf(tree, &mut |path, node| {
         let needs_trust = match path {
             ["agents", _, "script"] => leaves(node, &project.root),
-            ["agents", _, "provider"] => starts_program(node),
+            ["agents", _, "provider"] => is_reached_outside(node),
             ["agents", _, key, ..] => SENSITIVE_OF_AGENT.contains(key),
-            ["arbiter", "provider"] => starts_program(node),
+            ["arbiter", "provider"] => is_reached_outside(node),
             ["project", "test_command", ..] => true,
             ["disputes", "webhook"] | ["ledger", "path"] | ["advisories", "url"] => true,
             ["advisories", "path"] => leaves(node, &project.root),
@@ -43,21 +42,22 @@ pub(super) fn sensitive(tree: &Node, project: &Project) -> Vec<(String, String)>
     found
 }
 
-fn shown(node: &Node) -> String {
+/// Returns a value as people read it.
+pub(super) fn shown(node: &Node) -> String {
     match &node.kind {
         Kind::Text(text) => text.clone(),
         _ => node.to_json().to_string(),
     }
 }
 
-/// A provider that is a program starts that program as a command would, and a linter runs with
-/// the user's login.
-fn starts_program(node: &Node) -> bool {
+/// A provider that is a program starts that program as a command would, a linter runs with the
+/// user's login, and a model API gets the code and costs the user money. Only replies from a file
+/// or a record do nothing of the kind.
+fn is_reached_outside(node: &Node) -> bool {
     let word = shown(node);
-    let programs = Cli::KNOWN.map(Cli::as_str).into_iter();
-    programs
-        .chain([Cli::Linter.as_str(), "linter"])
-        .any(|program| program.eq_ignore_ascii_case(&word))
+    !["scripted", "replay"]
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(&word))
 }
 
 /// Tells whether a path leads out of `root`, also through links.

@@ -18,6 +18,7 @@ mod receipt;
 mod recorded_names;
 mod report;
 mod sit;
+mod steer;
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use tribunal_core::case::{CaseKind, CaseState, Outcome};
 use tribunal_core::consensus::{Policy, Record};
 use tribunal_core::finding::Label;
-use tribunal_core::ids::CaseId;
+use tribunal_core::ids::{AgentName, CaseId};
 use tribunal_core::review::coverage::Omission;
 use tribunal_core::review::gate::Gate;
 use tribunal_core::review::report::{ReviewReport, ReviewerState};
@@ -47,6 +48,7 @@ pub use arbitrate::{ArbitrationWish, OfferWish, Prompting};
 use debate::JudgeSeat;
 pub use panel::Member;
 pub(crate) use recorded_names::RecordedNames;
+pub use steer::SettingsNote;
 
 /// What the user asked for.
 #[derive(Debug, Clone)]
@@ -77,6 +79,11 @@ pub struct ReviewWish {
     pub guidance: String,
     /// The case on whose behalf it is done, if there is one.
     pub parent: Option<CaseId>,
+    /// Reviewers of the config who may not be asked for lack of trust; they are missing from the
+    /// panel unless others were named.
+    pub unasked: Vec<AgentName>,
+    /// Where the settings came from.
+    pub settings: SettingsNote,
 }
 
 impl ReviewWish {
@@ -97,6 +104,8 @@ impl ReviewWish {
             arbitrate: None,
             guidance: String::new(),
             parent: None,
+            unasked: Vec::new(),
+            settings: SettingsNote::default(),
         }
     }
 }
@@ -157,6 +166,9 @@ pub(crate) struct ReviewRequest {
     /// What the panel is told besides the change.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     guidance: String,
+    /// What the reader should know about where the settings came from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
     /// What is put to a coder, and how; nothing when findings are only reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     arbitration: Option<ArbitrationRequest>,
@@ -212,6 +224,10 @@ impl Engine {
     ) -> Result<Reviewed, CaseError> {
         let mut members = panel::choose(self, settings, &wish.reviewers)?;
         members.extend(self.imports(&wish.with)?);
+        if wish.reviewers.is_empty() {
+            let unasked = wish.unasked.iter().cloned();
+            members.extend(unasked.map(|name| Member::Unasked { name }));
+        }
         let repository = self.repository(&wish.directory)?;
         let repository = match &wish.index {
             Some(index) => repository.with_index(index.clone()),
@@ -291,12 +307,25 @@ impl Engine {
             None => None,
         };
         let branch = branch_of(repository, &wish).await?;
+        let steering = {
+            let (repository, pinned) = (repository.clone(), pinned.clone());
+            let settings = wish.settings.clone();
+            tokio::task::spawn_blocking(move || {
+                let rules = steer::rules(&repository, &pinned)?;
+                let mut notes = steer::notes(&repository, &pinned, &settings)?;
+                notes.extend(rules.notes);
+                Ok::<_, CaseError>((rules.texts, notes))
+            })
+        };
+        let failed = |error| CaseError::Request(format!("reading the rules failed: {error}"));
+        let (rules, notes) = steering.await.map_err(failed)??;
         let request = ReviewRequest {
             arbitration,
             branch,
             recorded: RecordedNames::default(),
             phase: String::new(),
-            rules: self.project_rules(repository.root())?,
+            rules,
+            notes,
             directory: wish.directory,
             seed: format!("{:016x}{:016x}", crate::random_bits(), crate::random_bits()),
             members,

@@ -38,6 +38,11 @@ pub enum Member {
         /// Hash of the stored contents.
         contents: String,
     },
+    /// A reviewer of the config who is not asked, because nobody trusts what it runs or sends.
+    Unasked {
+        /// Its name.
+        name: AgentName,
+    },
 }
 
 impl Member {
@@ -48,6 +53,7 @@ impl Member {
             Self::Builtin { domain } => builtin::name(*domain),
             Self::Agent { name, .. } => name.to_string(),
             Self::Import { name, .. } => name.clone(),
+            Self::Unasked { name } => name.to_string(),
         }
     }
 
@@ -58,6 +64,7 @@ impl Member {
             Self::Builtin { .. } => builtin::FAMILY.to_owned(),
             Self::Agent { family, .. } => family.clone(),
             Self::Import { name, .. } => format!("tool:{name}"),
+            Self::Unasked { name } => format!("unasked:{name}"),
         }
     }
 }

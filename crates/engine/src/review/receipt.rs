@@ -19,10 +19,12 @@ pub(super) fn coverage(change: &Change, request: &ReviewRequest, heard: &[Heard]
         reviewed: Vec::new(),
         left_out: change.left_out.clone(),
     };
-    let has_agents = request
-        .members
-        .iter()
-        .any(|member| matches!(member, Member::Agent { is_tool: false, .. }));
+    let has_agents = request.members.iter().any(|member| {
+        matches!(
+            member,
+            Member::Agent { is_tool: false, .. } | Member::Unasked { .. }
+        )
+    });
     let has_builtin = request
         .members
         .iter()

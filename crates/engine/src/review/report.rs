@@ -175,7 +175,8 @@ impl Parts<'_> {
         let empty = self.change.pinned.empty.as_ref();
         let hints = empty.map_or(&[][..], |empty| empty.hints.as_slice());
         [
-            &self.settlement.problems[..],
+            &self.request.notes[..],
+            &self.settlement.problems,
             &self.aside.notes,
             &elsewhere,
             hints,

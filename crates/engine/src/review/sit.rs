@@ -1,6 +1,6 @@
 //! The panel at work: agents, tools, built-in reviewers and what was brought along, side by side.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use futures_util::future::try_join_all;
 use tribunal_code::rule::{Domain, RuleSet, load_user_rules};
@@ -66,6 +66,7 @@ impl Engine {
         let mut heard = agents?;
         heard.extend(builtin?);
         heard.extend(self.hear_imports(request, change)?);
+        heard.extend(unasked(request));
         heard.sort_by_key(|(index, _)| *index);
         Ok(heard.into_iter().map(|(_, heard)| heard).collect())
     }
@@ -82,7 +83,7 @@ impl Engine {
             .enumerate()
             .filter_map(|(index, member)| match member {
                 Member::Builtin { domain } => Some((index, *domain)),
-                Member::Agent { .. } | Member::Import { .. } => None,
+                Member::Agent { .. } | Member::Import { .. } | Member::Unasked { .. } => None,
             })
             .collect();
         if members.is_empty() {
@@ -213,7 +214,7 @@ impl Engine {
             Member::Agent { name, .. } => self
                 .seat(name)
                 .is_ok_and(|seat| seat.agent.works_in_directory()),
-            Member::Builtin { .. } | Member::Import { .. } => false,
+            Member::Builtin { .. } | Member::Import { .. } | Member::Unasked { .. } => false,
         });
         let place = self.dir.workplace(case.id());
         if !needs || request.pinned.empty.is_some() {
@@ -234,29 +235,29 @@ impl Engine {
         }
         Ok(target)
     }
+}
 
-    /// Returns the texts of the project's own rules.
-    pub(super) fn project_rules(&self, root: &Path) -> Result<Vec<String>, CaseError> {
-        let folder = root.join(".tribunal").join("rules");
-        let Ok(entries) = std::fs::read_dir(&folder) else {
-            return Ok(Vec::new());
+/// Returns the reviewers who were not asked, as what they are: missing.
+fn unasked(request: &ReviewRequest) -> impl Iterator<Item = (usize, Heard)> {
+    let members = request.members.iter().enumerate();
+    members.filter_map(|(index, member)| {
+        let Member::Unasked { name } = member else {
+            return None;
         };
-        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        paths.retain(|path| {
-            let ending = path.extension().and_then(|ending| ending.to_str());
-            matches!(ending, Some("yml" | "yaml"))
-        });
-        paths.sort();
-        let read = |path: &PathBuf| {
-            let doing = format!("read the rule {}", path.display());
-            let text = std::fs::read_to_string(path).map_err(CaseError::file(doing))?;
-            load_user_rules(&text).map_err(|error| {
-                CaseError::Request(format!("the rule {}: {error}", path.display()))
-            })?;
-            Ok(text)
+        let heard = Heard {
+            name: name.to_string(),
+            family: member.family(),
+            findings: Vec::new(),
+            state: ReviewerState::Missing {
+                class: None,
+                why: "it was not asked, because its settings are not trusted".to_owned(),
+            },
+            problems: Vec::new(),
+            covered: Vec::new(),
+            elsewhere: 0,
         };
-        paths.iter().map(read).collect()
-    }
+        Some((index, heard))
+    })
 }
 
 pub(super) fn parse_rules(texts: &[String]) -> Result<RuleSet, CaseError> {

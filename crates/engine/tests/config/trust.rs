@@ -22,13 +22,12 @@ fn a_project_that_runs_things_needs_trust_for_exactly_its_content() {
     let world = World::new().project(SENSITIVE).trust_required();
     assert_eq!(
         world.complaint(),
-        "/scene/project/.tribunal/config.yml sets `agents.ann.command` but is not trusted"
+        "/scene/project/.tribunal/config.yml sets `agents.ann.name`, `agents.ann.command`, \
+         `agents.ann.role` but is not trusted"
     );
     let wanted = untrusted(&world).unwrap();
-    assert_eq!(
-        wanted.sensitive,
-        [("agents.ann.command".to_owned(), "./evil".to_owned())]
-    );
+    let command = ("agents.ann.command".to_owned(), "./evil".to_owned());
+    assert!(wanted.sensitive.contains(&command));
 
     let store = world.sources().trust_store();
     store.trust(&wanted.file, &wanted.hash).unwrap();
@@ -49,7 +48,7 @@ fn a_project_that_runs_things_needs_trust_for_exactly_its_content() {
 }
 
 #[test]
-fn what_runs_or_sends_needs_trust_and_what_tunes_does_not() {
+fn whatever_decides_needs_trust_and_how_things_look_does_not() {
     let agent = |keys: &str| format!("agents: [{{name: ann, role: judge, {keys}}}]\n");
     for sensitive in [
         agent("command: claude"),
@@ -71,10 +70,18 @@ fn what_runs_or_sends_needs_trust_and_what_tunes_does_not() {
         let world = World::new().project(&sensitive).trust_required();
         assert!(untrusted(&world).is_some(), "{sensitive}");
     }
-    for harmless in [
+    for deciding in [
         agent("provider: anthropic, model: m"),
         agent("provider: scripted, script: inside.yml"),
         "retry: {attempts: 1}\narbiter: {provider: anthropic}\n".to_owned(),
+    ] {
+        let world = World::new().project(&deciding).trust_required();
+        assert!(untrusted(&world).is_some(), "{deciding}");
+    }
+    for harmless in [
+        "# nothing\n".to_owned(),
+        "disputes: {shown_resolved: 3}\n".to_owned(),
+        "budget: {per_case: 0.5}\n".to_owned(),
     ] {
         let world = World::new().project(&harmless).trust_required();
         assert!(untrusted(&world).is_none(), "{harmless}");
@@ -166,6 +173,11 @@ fn a_project_may_not_turn_a_program_of_the_user_into_a_linter() {
             .project(format!("agents: [{{name: ann, {key}}}]\n"))
             .trust_required();
         let wanted = untrusted(&world).unwrap();
-        assert_eq!(wanted.sensitive[0].0, "agents.ann.provider", "{key}");
+        let keys: Vec<&str> = wanted
+            .sensitive
+            .iter()
+            .map(|(key, _)| key.as_str())
+            .collect();
+        assert!(keys.contains(&"agents.ann.provider"), "{key}: {keys:?}");
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct Judge {
 
 /// Asks the judge.
 pub(super) async fn judge(invocation: &Invocation, args: &Judge) -> Result<Exit, CliError> {
+    // A judge is started, so its settings must be trusted.
+    invocation.settings(&[])?;
     let engine = settled_engine(invocation).await?;
     let before = resolve::Before::of(&engine, typed_id(&args.dispute)).await?;
     let id = &before.id;

@@ -142,7 +142,7 @@ pub(super) async fn export(invocation: &Invocation, args: Export) -> Result<Exit
 
 /// Returns the directory of the project, or where the user stands.
 fn project(invocation: &Invocation) -> Result<PathBuf, CliError> {
-    let loaded = invocation.settings(&[])?;
+    let loaded = invocation.settings_without_trust()?;
     Ok(loaded.project.unwrap_or_else(|| invocation.cwd.clone()))
 }
 

@@ -74,7 +74,7 @@ impl Bench<'_> {
         let can_look_again = |member: &&Member| match member {
             Member::Builtin { .. } => true,
             Member::Agent { is_tool, .. } => !is_tool,
-            Member::Import { .. } => false,
+            Member::Import { .. } | Member::Unasked { .. } => false,
         };
         let members = self.request.members.iter().filter(can_look_again);
         ReviewRequest {

@@ -92,7 +92,7 @@ impl Bench<'_> {
                 .iter()
                 .filter_map(|member| match member {
                     Member::Agent { name, is_tool, .. } => (!is_tool).then_some(name),
-                    Member::Builtin { .. } | Member::Import { .. } => None,
+                    Member::Builtin { .. } | Member::Import { .. } | Member::Unasked { .. } => None,
                 })
         };
         let raised = item.finding.voices.iter().find_map(|voice| {

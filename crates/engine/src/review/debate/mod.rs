@@ -158,7 +158,10 @@ impl Floor<'_> {
                 family: family.clone(),
                 domains: domains.clone(),
             }),
-            Member::Agent { .. } | Member::Builtin { .. } | Member::Import { .. } => None,
+            Member::Agent { .. }
+            | Member::Builtin { .. }
+            | Member::Import { .. }
+            | Member::Unasked { .. } => None,
         };
         self.request.members.iter().filter_map(debater).collect()
     }
