@@ -98,10 +98,11 @@ impl From<StoreError> for CliError {
             | StoreError::AmbiguousTask { .. }
             | StoreError::NoSuchDispute { .. }
             | StoreError::AmbiguousDispute { .. } => Exit::NotFound,
-            StoreError::OpenDispute { .. } => Exit::Usage,
-            StoreError::Busy { .. } | StoreError::LeaseLost { .. } | StoreError::Locked { .. } => {
-                Exit::Busy
-            }
+            // What is decided or open already is a lock, as a ruling is.
+            StoreError::OpenDispute { .. }
+            | StoreError::Busy { .. }
+            | StoreError::LeaseLost { .. }
+            | StoreError::Locked { .. } => Exit::Busy,
             StoreError::NewerSchema { .. } | StoreError::Unusable { .. } => Exit::Config,
             _ => Exit::Internal,
         };

@@ -259,6 +259,8 @@ fn events() -> Vec<(&'static str, DisputeEvent)> {
     let stated = |party| DisputeEvent::PositionStated {
         party,
         position: position("x", "y"),
+        files: Vec::new(),
+        material: None,
     };
     vec![
         ("coder speaks", stated(Party::Coder)),

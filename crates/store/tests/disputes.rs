@@ -126,6 +126,8 @@ async fn the_table_tells_the_same_as_the_events() {
     let answered = DisputeEvent::PositionStated {
         party: Party::Reviewer,
         position: position("y"),
+        files: Vec::new(),
+        material: None,
     };
     let escalated = DisputeEvent::DisputeEscalated {
         question: "unclear".to_owned(),

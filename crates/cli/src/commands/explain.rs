@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use tribunal_core::case::CaseKind;
 use tribunal_core::consensus::{AdvisoryOutcome, Verdict};
+use tribunal_core::dispute::Subject;
 use tribunal_core::finding::Grounding;
 use tribunal_core::review::arbitration::ArbitratedFinding;
 use tribunal_core::review::report::{ReviewReport, ReviewedFinding, Statement, Voice};
@@ -13,6 +14,7 @@ use tribunal_engine::export::Exported;
 use tribunal_engine::files::LedgerDir;
 use tribunal_store::{CaseRecord, Store};
 
+use crate::commands::dispute::typed_id;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
@@ -42,9 +44,19 @@ pub(crate) struct Args {
 
 /// Finds and explains.
 pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, CliError> {
-    let (case, id) = match args.finding.rsplit_once('/') {
+    explain(invocation, args.finding, args.json).await
+}
+
+/// Explains the finding that `named` names.
+pub(crate) async fn explain(
+    invocation: &Invocation,
+    named: String,
+    as_object: bool,
+) -> Result<Exit, CliError> {
+    let named = finding_meant(invocation, named).await?;
+    let (case, id) = match named.rsplit_once('/') {
         Some((case, id)) => (Some(case), id),
-        None => (None, args.finding.as_str()),
+        None => (None, named.as_str()),
     };
     let (store, dir) = match (case, invocation.existing_ledger().await?) {
         (_, Some(ledger)) => ledger,
@@ -57,12 +69,45 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     };
     let (report, index) = find(store.as_ref(), &dir, &cases, id).await?;
     let finding = &report.findings[index];
-    if args.json {
+    if as_object {
         invocation.print_json(&as_json(&report, finding)?)?;
     } else {
         invocation.print(&wrapped(&as_text(&report, finding), stdout_width()))?;
     }
     Ok(Exit::Pass)
+}
+
+/// Returns the finding that another id stands for: that of a dispute about it. Other ids are told for
+/// what they are.
+async fn finding_meant(invocation: &Invocation, named: String) -> Result<String, CliError> {
+    let Some(store) = invocation.existing_store().await? else {
+        return Ok(named);
+    };
+    let id = typed_id(&named);
+    if id.starts_with("d-") {
+        let dispute = store.find_dispute(id).await?;
+        return match &dispute.opening.subject {
+            Subject::Finding { review, finding } => Ok(format!("{review}/{}", finding.id())),
+            Subject::Task { task, .. } => {
+                let text = format!(
+                    "{} is a dispute about task {task}, not about a finding",
+                    dispute.id
+                );
+                Err(CliError::new(Exit::Usage, text)
+                    .hint(format!("See `tribunal dispute show {}`", dispute.id)))
+            }
+        };
+    }
+    if id.starts_with("c-") && !id.contains('/') {
+        let case = store.find_case(id).await?;
+        let text = format!("{} is a {}, not a finding", case.id, case.kind);
+        let hint = match case.kind {
+            CaseKind::Task => format!("See `tribunal task show {}`", case.id),
+            _ => format!("`tribunal show {}` lists what was found", case.id),
+        };
+        return Err(CliError::new(Exit::Usage, text).hint(hint));
+    }
+    Ok(named)
 }
 
 /// Returns the newest report with a finding of that name, and where in it the finding stands.

@@ -1,7 +1,7 @@
 //! `tribunal log`.
 
 use serde_json::json;
-use tribunal_core::case::{CaseState, Pause};
+use tribunal_core::case::{CaseKind, CaseState, Outcome, Pause};
 use tribunal_core::text::{for_terminal, truncate_chars};
 use tribunal_store::CaseRecord;
 
@@ -18,14 +18,74 @@ const WIDE_ENOUGH: u16 = 110;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     tribunal log\n  \
-    tribunal log --recent 5 --json")]
+    tribunal log --recent 5 --json\n  \
+    tribunal log --kind review --state inconclusive")]
 pub(crate) struct Args {
     /// How many
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     recent: u32,
+    /// Only cases of this kind
+    #[arg(long, value_name = "KIND")]
+    kind: Option<KindWord>,
+    /// Only cases that stand so
+    #[arg(long, value_name = "STATE")]
+    state: Option<StateWord>,
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// The kinds of cases as they are typed.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum KindWord {
+    Ask,
+    Review,
+    Trial,
+    Task,
+    Section,
+    Run,
+    Dispute,
+}
+
+impl KindWord {
+    fn kind(self) -> CaseKind {
+        match self {
+            Self::Ask => CaseKind::Ask,
+            Self::Review => CaseKind::Review,
+            Self::Trial => CaseKind::Trial,
+            Self::Task => CaseKind::Task,
+            Self::Section => CaseKind::Section,
+            Self::Run => CaseKind::Run,
+            Self::Dispute => CaseKind::Dispute,
+        }
+    }
+}
+
+/// Where a case may stand, as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum StateWord {
+    /// Somebody works on it
+    Running,
+    /// Its owner is gone
+    Interrupted,
+    /// It waits for a person, its turn or a provider
+    Parked,
+    Completed,
+    Failed,
+    Inconclusive,
+}
+
+impl StateWord {
+    fn of(case: &CaseRecord) -> Self {
+        match &case.state {
+            CaseState::Open if case.owned => Self::Running,
+            CaseState::Open => Self::Interrupted,
+            CaseState::Parked { .. } => Self::Parked,
+            CaseState::Closed(Outcome::Completed) => Self::Completed,
+            CaseState::Closed(Outcome::Failed { .. }) => Self::Failed,
+            CaseState::Closed(Outcome::Inconclusive { .. }) => Self::Inconclusive,
+        }
+    }
 }
 
 /// Lists the cases.
@@ -34,11 +94,28 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         return nothing(invocation, args.json);
     };
     dispute::remind_in_passing(invocation).await?;
-    let cases = store.recent_cases(args.recent).await?;
+    // One more than is shown tells whether the list was cut. A state is looked for in all cases.
+    let limit = match args.state {
+        Some(_) => u32::MAX,
+        None => args.recent.saturating_add(1),
+    };
+    let mut cases = match args.kind {
+        Some(kind) => store.recent_cases_of(kind.kind(), limit).await?,
+        None => store.recent_cases(limit).await?,
+    };
+    cases.retain(|case| args.state.is_none_or(|state| StateWord::of(case) == state));
+    let shown = usize::try_from(args.recent).unwrap_or(usize::MAX);
+    let is_cut = cases.len() > shown;
+    cases.truncate(shown);
     let now = store.now().await?;
     if args.json {
         let cases: Vec<_> = cases.iter().map(case_json).collect();
-        invocation.print_json(&json!({ "schema": "tribunal.log.v1", "cases": cases }))?;
+        invocation
+            .print_json(&json!({ "schema": "tribunal.log.v1", "cases": cases, "cut": is_cut }))?;
+        return Ok(Exit::Pass);
+    }
+    if cases.is_empty() && (args.kind.is_some() || args.state.is_some()) {
+        invocation.say("There are no such cases.");
         return Ok(Exit::Pass);
     }
     if cases.is_empty() {
@@ -67,6 +144,12 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         table.add_row(row);
     }
     invocation.print(&format!("{table}\n"))?;
+    if is_cut {
+        let more = args.recent.saturating_mul(5);
+        invocation.say(&format!(
+            "There are older ones: `tribunal log --recent {more}`."
+        ));
+    }
     Ok(Exit::Pass)
 }
 

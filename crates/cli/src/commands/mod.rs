@@ -20,6 +20,7 @@ pub(crate) mod init;
 pub(crate) mod lines;
 pub(crate) mod log;
 pub(crate) mod man;
+mod named;
 pub(crate) mod precedent;
 mod pushes;
 pub(crate) mod replay;

@@ -5,7 +5,7 @@ use tribunal_engine::Resumed;
 use tribunal_engine::config::Usd;
 
 use crate::args::parse_cost;
-use crate::commands::{ask, review, run as tasks, trial};
+use crate::commands::{ask, named, review, run as tasks, trial};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::{Format, Invocation};
@@ -21,7 +21,8 @@ use crate::report::trial::TrialFormat;
     tribunal resume c-1a2b3c4d5e\n  \
     tribunal resume c-1a2b3c4d5e --max-cost 10")]
 pub(crate) struct Args {
-    /// The case: its id, or the beginning or end of it; the newest unfinished one if not given
+    /// The case: its id, or the beginning or end of it, or that of a dispute or finding; the newest
+    /// unfinished one if not given
     case: Option<String>,
     /// The most that a run over the tasks may cost from now on, what it has cost before included
     #[arg(long, value_name = "USD", value_parser = parse_cost)]
@@ -39,7 +40,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     let format = if args.json { Format::Json } else { args.format };
     let engine = invocation.asking(invocation.engine_with(&[]).await?);
     let record = match &args.case {
-        Some(text) => engine.ledger().store().find_case(text).await?,
+        Some(text) => named::case_of(engine.ledger().store().as_ref(), text).await?,
         None => engine.newest_unfinished().await?.ok_or_else(|| {
             CliError::new(Exit::NotFound, "there is no unfinished case")
                 .hint("`tribunal log` lists the cases of this project")

@@ -6,7 +6,7 @@ use tribunal_core::text::for_terminal;
 use tribunal_core::trial::report::TrialReport;
 use tribunal_engine::export::Exported;
 
-use crate::commands::log;
+use crate::commands::{explain, log, named};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
@@ -23,7 +23,7 @@ use crate::report::{self, JsonLines, Lines, Reporter};
     tribunal show c-1a2b3c4d5e\n  \
     tribunal show c-1a2b3c4d5e --format html > review.html")]
 pub(crate) struct Args {
-    /// The case: its id, or the beginning or end of it
+    /// The case: its id, or the beginning or end of it; the id of a task, dispute or finding does as well
     case: String,
     /// How to print it: the events as `jsonl`, everything as `json`, or a report in its formats
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -39,7 +39,13 @@ pub(crate) struct Args {
 /// Shows the case.
 pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, CliError> {
     let (store, dir) = invocation.required_store(&args.case).await?;
-    let record = store.find_case(&args.case).await?;
+    if named::is_finding(&args.case)
+        && matches!(args.format, ReviewFormat::Text | ReviewFormat::Json)
+    {
+        let json = args.json || args.format == ReviewFormat::Json;
+        return explain::explain(invocation, args.case, json).await;
+    }
+    let record = named::case_of(store.as_ref(), &args.case).await?;
     let exported = Exported::read(store.as_ref(), &dir, &record).await?;
     let review = exported.review(&dir)?;
     let options = Options::for_stdout(args.verbose);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tribunal_core::case::CaseState;
 
-use crate::commands::log;
+use crate::commands::{log, named};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::{Format, Invocation};
@@ -18,7 +18,7 @@ const POLL: Duration = Duration::from_millis(250);
     tribunal watch c-1a2b3c4d5e\n  \
     tribunal watch c-1a2b3c4d5e --format jsonl")]
 pub(crate) struct Args {
-    /// The case: its id, or the beginning or end of it
+    /// The case: its id, or the beginning or end of it; the id of a task, dispute or finding does as well
     case: String,
     /// How to print the events: text or jsonl
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -28,7 +28,7 @@ pub(crate) struct Args {
 /// Prints events as they are stored, until the case rests.
 pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, CliError> {
     let (store, _) = invocation.required_store(&args.case).await?;
-    let id = store.find_case(&args.case).await?.id;
+    let id = named::case_of(store.as_ref(), &args.case).await?.id;
     let mut reporter = invocation.event_reporter(args.format);
     let mut seen = 0;
     loop {

@@ -13,7 +13,9 @@ pub(super) fn sentence(event: &DisputeEvent) -> String {
                 Gravity::Minor => format!("dispute {dispute} noted ({grounds}): {title}"),
             }
         }
-        DisputeEvent::PositionStated { party, position } => {
+        DisputeEvent::PositionStated {
+            party, position, ..
+        } => {
             format!(
                 "the {party} stated its position ({})",
                 position.shown_author()

@@ -382,3 +382,57 @@ fn a_task_that_is_disputed_in_a_list_has_a_dispute() {
     assert_eq!(text, "- [x] one\n- [ ] two\n");
     env.assert_healthy();
 }
+
+#[test]
+fn an_export_with_ids_names_every_task_in_a_new_file_as_well() {
+    let env = TestEnv::new();
+    let add = |title: &str| {
+        let ran = env.run(["task", "add", title, "--json"]).assert_code(0);
+        ran.json()["task"]["id"].as_str().unwrap().to_owned()
+    };
+    let (one, two) = (add("one"), add("two"));
+    env.run(["task", "export", "NEW.md", "--ids"])
+        .assert_code(0);
+    let text = std::fs::read_to_string(env.project().join("NEW.md")).unwrap();
+    for (title, id) in [("one", &one), ("two", &two)] {
+        assert!(
+            text.contains(&format!("- [ ] {title} <!-- {id} -->\n")),
+            "{text}"
+        );
+    }
+    let again = env.run(["task", "import", "NEW.md"]).assert_code(0);
+    assert!(again.stdout.starts_with("0 added"), "{}", again.stdout);
+}
+
+#[test]
+fn the_log_is_narrowed_by_kind_and_state_and_says_when_it_is_cut() {
+    let env = TestEnv::new();
+    for title in ["one", "two", "three"] {
+        env.run(["task", "add", title]).assert_code(0);
+    }
+    env.run(["section", "add", "Auth"]).assert_code(0);
+    let listed = |args: &[&str]| {
+        let ran = env.run(args.iter().chain(&["--json"])).assert_code(0);
+        let json = ran.json();
+        let cases = json["cases"].as_array().unwrap().len();
+        (cases, json["cut"].as_bool().unwrap())
+    };
+    assert_eq!(listed(&["log", "--kind", "task"]), (3, false));
+    assert_eq!(listed(&["log", "--kind", "section"]), (1, false));
+    assert_eq!(
+        listed(&["log", "--kind", "task", "--state", "parked"]),
+        (3, false)
+    );
+    assert_eq!(listed(&["log", "--state", "failed"]), (0, false));
+    assert_eq!(
+        listed(&["log", "--kind", "task", "--recent", "2"]),
+        (2, true)
+    );
+    let ran = env.run(["log", "--recent", "2"]).assert_code(0);
+    assert_eq!(
+        ran.stderr,
+        "There are older ones: `tribunal log --recent 10`.\n"
+    );
+    let ran = env.run(["log", "--state", "failed"]).assert_code(0);
+    assert_eq!(ran.stderr, "There are no such cases.\n");
+}

@@ -130,7 +130,7 @@ fn render_open(text: &mut String, dispute: &Dispute) {
     for (party, heading) in [(Party::Coder, "Coder"), (Party::Reviewer, "Reviewer")] {
         match dispute.position(party) {
             Some(position) => {
-                let author = one_line(position.shown_author());
+                let author = one_line(&position.shown_author());
                 let _ = writeln!(text, "\n### {heading} Position ({author})");
                 let _ = writeln!(text, "{}", paragraph(&position.text));
             }

@@ -125,7 +125,12 @@ impl Dispute {
     ) -> Result<(Self, Vec<Effect>), Refusal> {
         match event {
             DisputeEvent::DisputeOpened { .. } => Err(self.refuse_second_opening()),
-            DisputeEvent::PositionStated { party, position } => {
+            DisputeEvent::PositionStated {
+                party,
+                position,
+                files,
+                material,
+            } => {
                 self.check_undecided()?;
                 check_position(*party, position)?;
                 let place = match party {
@@ -137,6 +142,10 @@ impl Dispute {
                     return Err(Refusal::AlreadyStated { id, party });
                 }
                 *place = Some(position.clone());
+                if !files.is_empty() {
+                    self.opening.files.clone_from(files);
+                    self.opening.material.clone_from(material);
+                }
                 if self.missing().is_none()
                     && matches!(self.state, DisputeState::AwaitingPosition { .. })
                 {

@@ -70,10 +70,14 @@ pub struct Position {
 }
 
 impl Position {
-    /// Returns the name shown beside the position: the model where it is known, else the author.
+    /// Returns the name shown beside the position: the author, and the model where it is known and is
+    /// not the name.
     #[must_use]
-    pub fn shown_author(&self) -> &str {
-        self.model.as_deref().unwrap_or(&self.author)
+    pub fn shown_author(&self) -> String {
+        match &self.model {
+            Some(model) if *model != self.author => format!("{}, {model}", self.author),
+            Some(_) | None => self.author.clone(),
+        }
     }
 }
 

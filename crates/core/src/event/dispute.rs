@@ -25,6 +25,12 @@ pub enum DisputeEvent {
         party: Party,
         /// What it argues.
         position: Position,
+        /// All files that the dispute concerns from now on; none when they stay as they are.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<String>,
+        /// Hash of the stored code that a judge is shown from now on, along with these files.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        material: Option<String>,
     },
     /// It was chosen how the dispute is to be settled.
     RecourseChosen {

@@ -23,6 +23,8 @@ pub(super) fn examples() -> Vec<(DisputeEvent, Value)> {
             DisputeEvent::PositionStated {
                 party: Party::Reviewer,
                 position: position("x"),
+                files: Vec::new(),
+                material: None,
             },
             json!({"type": "position_stated", "party": "reviewer",
                 "position": {"author": "ann", "text": "x"}}),

@@ -52,7 +52,7 @@ pub(crate) use repository::Known;
 pub use repository::{Home, Repository};
 pub(crate) use revision::head;
 pub(crate) use revision::{branch as head_branch, head as head_commit, tree as tree_of};
-pub(crate) use revision::{fork_point, resolve as resolve_commit};
+pub(crate) use revision::{fork_point, resolve as resolve_commit, work_start};
 
 /// What somebody asks to have reviewed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -104,6 +104,43 @@ pub(crate) fn fork_point(
     merge_base(repo, &other, commit)
 }
 
+/// Returns where work that ends in `commit` starts when nothing was approved yet: where it left the
+/// history of `HEAD`, else that of the default branch, else its parent; nothing for a first commit.
+pub(crate) fn work_start(
+    repo: &Repository,
+    revision: &str,
+    commit: &str,
+) -> Result<Option<String>, ChangeError> {
+    let default = names(repo)?.args(["symbolic-ref", "-q", "refs/remotes/origin/HEAD"]);
+    let default = default.answer()?;
+    let default = default
+        .as_deref()
+        .and_then(|name| name.strip_prefix("refs/remotes/origin/"));
+    let configured = repo.settings.get("init.defaultbranch");
+    let named = default.into_iter().chain(configured);
+    let mut others = vec!["HEAD".to_owned()];
+    for name in named.chain(["main", "master"]) {
+        others.push(format!("refs/heads/{name}"));
+        others.push(format!("refs/remotes/origin/{name}"));
+    }
+    let mut compared = 0;
+    for name in others {
+        let Some(other) = find(repo, &name)? else {
+            continue;
+        };
+        let start = fork_point(repo, revision, commit, &other)?;
+        if start != commit {
+            return Ok(Some(start));
+        }
+        // On the default branch, a commit is work by itself.
+        compared += 1;
+        if compared == 2 {
+            break;
+        }
+    }
+    parent(repo, commit)
+}
+
 /// Returns the first parent of a commit; none if it has none, or none that we have.
 pub(super) fn parent(repo: &Repository, commit: &str) -> Result<Option<String>, ChangeError> {
     let revision = format!("{commit}^1^{{commit}}");

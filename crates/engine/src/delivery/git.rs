@@ -94,18 +94,20 @@ fn find_work(
     base: &str,
     commit: &str,
 ) -> Result<Option<String>, ChangeError> {
-    let found = repo.versioned()?;
-    let range = format!("{base}..refs/heads/{branch}");
-    let call = repo.git.on(&found.common_dir).args([
+    let Some(tip) = worktree::branch_commit(repo, branch)? else {
+        return Ok(None);
+    };
+    // In our repository, which sees the user's objects as well: the work may start from a commit of
+    // ours.
+    let call = repo.call().args([
         "log",
         "-1",
         "--format=%H",
         "--fixed-strings",
         &format!("--grep={}", trailer(commit)),
-        &range,
+        &format!("{base}..{tip}"),
         "--",
     ]);
-    // Without the branch, git fails, and nothing is found.
     call.answer()
 }
 

@@ -5,12 +5,14 @@
 
 use tribunal_core::ids::CaseId;
 use tribunal_core::task::Task;
+use tribunal_core::text::truncate_chars;
 use tribunal_core::time::Timestamp;
 
 use super::Delivery;
 use super::git::{Approved, Integrated, contradiction};
 use crate::Engine;
 use crate::case::{Case, CaseError, blocking};
+use crate::change::names::may_hold_credentials;
 use crate::change::{ChangeError, Repository};
 use crate::run::Progress;
 use crate::task::all_events;
@@ -21,7 +23,47 @@ pub(crate) struct TaskWork {
     pub(crate) task: CaseId,
     base: String,
     pub(crate) commit: String,
+    files: Vec<String>,
     repo: Repository,
+}
+
+/// So many files of the work are shown to a judge.
+const MOST_FILES: usize = 200;
+
+impl TaskWork {
+    /// Returns the files that it changes.
+    pub(crate) fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    /// Returns what it changes as a judge is shown it, without files that may hold credentials and
+    /// in at most so many characters.
+    pub(crate) async fn diff(&self, most: usize) -> Result<String, CaseError> {
+        let shown = self.files.iter().filter(|file| !may_hold_credentials(file));
+        let shown: Vec<String> = shown.take(MOST_FILES).cloned().collect();
+        let (repo, base, commit) = (self.repo.clone(), self.base.clone(), self.commit.clone());
+        let heading = format!(
+            "DIFF of the work on the task, from {} to {}\n",
+            truncate_chars(&base, 12),
+            truncate_chars(&commit, 12)
+        );
+        let diff = blocking(move || {
+            if shown.is_empty() {
+                return Ok(Vec::new());
+            }
+            let args = [
+                "diff",
+                "--no-color",
+                "--no-ext-diff",
+                "--no-textconv",
+                "-U20",
+            ];
+            let call = repo.call().args(args).args([&base, &commit]);
+            call.args(["--"]).args(shown).output()
+        });
+        let text = heading + &String::from_utf8_lossy(&diff.await?);
+        Ok(truncate_chars(&text, most).into_owned())
+    }
 }
 
 /// Where approved work lies.
@@ -67,6 +109,7 @@ impl Engine {
             task: task.clone(),
             base,
             commit,
+            files: progress.files,
             repo,
         }))
     }

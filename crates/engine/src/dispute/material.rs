@@ -1,10 +1,13 @@
-//! The code that a judge is shown when a dispute names files.
+//! The code that a judge is shown: the work on a task, and the files that a side names.
 
 use std::fmt::Write as _;
 use std::path::{Component, Path};
 
+use tribunal_core::dispute::{Dispute, Gravity, Subject};
+use tribunal_core::ids::CaseId;
 use tribunal_core::text::truncate_chars;
 
+use super::NewDispute;
 use crate::Engine;
 use crate::case::CaseError;
 
@@ -36,6 +39,70 @@ impl Engine {
             }
         }
         Ok(Some(truncate_chars(&text, MOST).into_owned()))
+    }
+}
+
+impl Engine {
+    /// Returns a dispute about a task with the files and the code of the task's work, where the
+    /// caller names none.
+    pub(super) async fn with_work(&self, mut new: NewDispute) -> Result<NewDispute, CaseError> {
+        let (Subject::Task { task, .. }, Gravity::Major) = (&new.subject, new.gravity) else {
+            return Ok(new);
+        };
+        let Ok(task) = CaseId::new(task.clone()) else {
+            return Ok(new);
+        };
+        // Work that lies elsewhere is out of sight, which stops nobody from contesting it.
+        let work = match self.work_of_task(&task).await {
+            Ok(Some(work)) => work,
+            Ok(None) | Err(CaseError::Change(_)) => return Ok(new),
+            Err(error) => return Err(error),
+        };
+        let shown = work.diff(MOST).await?;
+        if new.files.is_empty() {
+            new.files = work.files().to_vec();
+        }
+        new.material = match new.material {
+            Some(named) => Some(format!("{named}\n{shown}")),
+            None => Some(shown),
+        };
+        Ok(new)
+    }
+
+    /// Returns all files of a dispute once `more` are added, and the hash of the code that a judge is
+    /// shown then; nothing when there are no more.
+    pub(super) fn with_more_files(
+        &self,
+        dispute: &Dispute,
+        more: Vec<String>,
+    ) -> Result<(Vec<String>, Option<String>), CaseError> {
+        let Some(added) = self.files_as_material(&more)? else {
+            return Ok((Vec::new(), None));
+        };
+        let shown = match &dispute.opening.material {
+            Some(hash) => {
+                let before = self
+                    .dir
+                    .get_blob(hash)
+                    .map_err(CaseError::file("read the code of the dispute"))?;
+                format!("{}\n{added}", String::from_utf8_lossy(&before))
+            }
+            None => added,
+        };
+        let mut files = dispute.opening.files.clone();
+        files.extend(
+            more.into_iter()
+                .filter(|file| !dispute.opening.files.contains(file)),
+        );
+        Ok((files, Some(self.stored_material(&shown)?)))
+    }
+
+    /// Stores code for a judge, without secrets, and returns its hash.
+    pub(super) fn stored_material(&self, text: &str) -> Result<String, CaseError> {
+        let text = self.redactor.redact(text);
+        self.dir
+            .put_blob(text.as_bytes())
+            .map_err(CaseError::file("store the code of the dispute"))
     }
 }
 

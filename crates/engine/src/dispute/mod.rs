@@ -132,6 +132,7 @@ impl Engine {
         }
         self.check_unlocked(&new).await?;
         let key = new.key.clone();
+        let new = self.with_work(new).await?;
         let opening = self.opening(new)?;
         let title = truncate_chars(opening.subject.title(), 100).into_owned();
         let parent = match &opening.subject {
@@ -162,16 +163,24 @@ impl Engine {
         }
     }
 
-    /// Records what the side argues that had not spoken.
+    /// Records what the side argues that had not spoken, and files that it names.
     pub async fn state_position(
         &self,
         id: &DisputeId,
         party: Party,
         position: Position,
+        files: Vec<String>,
     ) -> Result<Dispute, CaseError> {
         let position = self.redacted(position);
-        self.change(id, DisputeEvent::PositionStated { party, position })
-            .await
+        let before = self.dispute(id.as_str()).await?;
+        let (files, material) = self.with_more_files(&before, files)?;
+        let stated = DisputeEvent::PositionStated {
+            party,
+            position,
+            files,
+            material,
+        };
+        self.change(id, stated).await
     }
 
     /// Records how a dispute is to be settled. A discard settles it at once, as a ruling of its own.
@@ -449,12 +458,7 @@ impl Engine {
     }
 
     fn opening(&self, new: NewDispute) -> Result<Opening, CaseError> {
-        let material = new.material.map(|text| {
-            let text = self.redactor.redact(&text);
-            self.dir
-                .put_blob(text.as_bytes())
-                .map_err(CaseError::file("store the code of the dispute"))
-        });
+        let material = new.material.map(|text| self.stored_material(&text));
         let redact = |mut evidence: Evidence| {
             evidence.text = self.redactor.redact(&evidence.text);
             evidence
@@ -478,8 +482,16 @@ impl Engine {
         Ok(opening)
     }
 
+    /// Returns a position as it is stored, with the model of its author where that is an agent.
     fn redacted(&self, mut position: Position) -> Position {
         position.text = self.redactor.redact(&position.text);
+        let agent = AgentName::new(position.author.clone()).ok();
+        let seat = agent.and_then(|name| self.seat(&name).ok());
+        if let (None, Some(seat)) = (&position.model, seat) {
+            let profile = seat.agent.profile();
+            position.model.clone_from(&profile.model);
+            position.family.get_or_insert(profile.family.clone());
+        }
         position
     }
 }

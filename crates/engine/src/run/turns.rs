@@ -17,6 +17,7 @@ use super::visit::{Contest, Visit, Visited};
 use super::{LeftTask, Loop, queue_of};
 use crate::Engine;
 use crate::case::{Case, CaseError};
+use crate::change::ChangeError;
 use crate::config::OnMajor;
 use crate::task::TaskError;
 
@@ -103,6 +104,21 @@ impl Loop<'_> {
             return Ok(None);
         }
         let store = self.engine.ledger.store();
+        // Work that is gone holds up its own task alone.
+        if let Err(CaseError::Change(error @ ChangeError::WorkElsewhere { .. })) =
+            self.engine.work_of_task(id).await
+        {
+            case.release().await?;
+            let record = store.find_task(id.as_str()).await?;
+            return Ok(Some(LeftTask {
+                task: id.clone(),
+                title: task.brief.title.clone(),
+                state: task.state,
+                why: Some(format!("{error}; submit it again, or reject it")),
+                rejections: task.rejections,
+                spend: record.spend,
+            }));
+        }
         let before = store.family_spend(id).await?;
         self.limits.take(id, before);
         let title = task.brief.title.clone();

@@ -3,13 +3,15 @@
 //! Everything is an event or a durable step of the task's case. Whoever takes the task up after a
 //! crash reads them and goes on where it ended.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::PoisonError;
 
+use tribunal_core::agent::Role;
 use tribunal_core::arbiter::ExecutionResult;
 use tribunal_core::dispute::{Gravity, Grounds, Origin, Position, Referral, Subject};
 use tribunal_core::event::TaskEvent;
-use tribunal_core::ids::{DisputeId, RunId};
+use tribunal_core::ids::{AgentName, DisputeId, RunId};
 use tribunal_core::task::transition::Move;
 use tribunal_core::task::{Actor, Task, TaskState};
 
@@ -19,7 +21,7 @@ use crate::Engine;
 use crate::arbiter::Arbiter;
 use crate::case::{Case, CaseError, blocking};
 use crate::change::{ChangeError, Repository};
-use crate::config::Settings;
+use crate::config::{Roster, Settings};
 use crate::delivery::git;
 use crate::delivery::{Delivery, task_branch, work_branch};
 use crate::dispute::NewDispute;
@@ -99,7 +101,8 @@ impl Visit<'_> {
                     Stage::Moved(Box::new(moved))
                 }
                 TaskState::InProgress if self.is_deadlocked(&progress) => {
-                    let contest = Contest::Open(Box::new(self.deadlock(&task, &progress)));
+                    let contest = self.deadlock(&task, &progress).await?;
+                    let contest = Contest::Open(Box::new(contest));
                     return Ok(Visited::Dispute { task, contest });
                 }
                 TaskState::InProgress => {
@@ -208,7 +211,7 @@ impl Visit<'_> {
     }
 
     /// Returns the dispute that ends a task whose work is rejected again and again.
-    fn deadlock(&self, task: &Task, progress: &Progress) -> NewDispute {
+    async fn deadlock(&self, task: &Task, progress: &Progress) -> Result<NewDispute, CaseError> {
         let worked = progress
             .history
             .iter()
@@ -220,9 +223,15 @@ impl Visit<'_> {
             family: None,
             text,
         };
-        let coder = worked.map(|worked| position(&worked.mode, worked.summary.clone()));
+        let cast = cast(self.engine, self.settings, task.brief.domain.as_deref());
+        let coder = worked.map(|worked| {
+            let agent = last_coder(progress, &cast);
+            let author = agent.map_or(worked.mode.as_str(), |agent| agent.as_str());
+            position(author, worked.summary.clone())
+        });
+        let reviewer = self.last_reviewers(progress).await?;
         let last = progress.reasons.last().cloned().unwrap_or_default();
-        NewDispute {
+        Ok(NewDispute {
             key: format!("task {} after {} rejections", task.id, task.rejections),
             subject: Subject::Task {
                 task: task.id.to_string(),
@@ -233,13 +242,32 @@ impl Visit<'_> {
             grounds: Grounds::Other,
             objection: None,
             coder,
-            reviewer: Some(position("review", last)),
+            reviewer: Some(position(&reviewer, last)),
             evidence: Vec::new(),
             files: progress.files.clone(),
             material: None,
             notes: format!("The work was rejected {} times.", task.rejections),
             created_by: Some(Actor::System),
-        }
+        })
+    }
+
+    /// Returns who reviewed the work last: the agents that were asked, else the built-in rules.
+    async fn last_reviewers(&self, progress: &Progress) -> Result<String, CaseError> {
+        let Some(review) = progress.reviews.last() else {
+            return Ok("review".to_owned());
+        };
+        let runs = self.engine.ledger.store().runs(review).await?;
+        let roster = Roster::new(self.settings);
+        let reviewers: BTreeSet<&AgentName> = roster
+            .with_role(Role::Reviewer)
+            .map(|agent| &agent.name)
+            .collect();
+        let asked = runs.iter().filter(|run| reviewers.contains(&run.agent));
+        let agents: BTreeSet<&str> = asked.map(|run| run.agent.as_str()).collect();
+        Ok(match agents.is_empty() {
+            true => "built-in rules".to_owned(),
+            false => agents.into_iter().collect::<Vec<_>>().join(", "),
+        })
     }
 
     /// Leaves the task for others: its lease goes back, its files go.

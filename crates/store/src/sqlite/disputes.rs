@@ -26,9 +26,12 @@ pub(super) fn apply(
     let id = DisputeId::of_case(&event.case);
     match dispute {
         DisputeEvent::DisputeOpened { opening, .. } => open(batch, event, &id, opening),
-        DisputeEvent::PositionStated { party, position } => {
-            state_position(batch, &id, *party, position)
-        }
+        DisputeEvent::PositionStated {
+            party,
+            position,
+            files,
+            material,
+        } => state_position(batch, &id, *party, position, (files, material.as_deref())),
         DisputeEvent::RecourseChosen { recourse, by } => choose(batch, &id, *recourse, *by),
         DisputeEvent::JudgeHeard { hearing } => {
             const SQL: &str = "
@@ -161,6 +164,7 @@ fn state_position(
     id: &DisputeId,
     party: Party,
     position: &Position,
+    (files, material): (&[String], Option<&str>),
 ) -> Result<(), StoreError> {
     macro_rules! sql {
         ($party:literal, $other:literal) => {
@@ -168,6 +172,8 @@ fn state_position(
                 "UPDATE disputes SET ",
                 $party,
                 " = $2,
+                 opening = CASE WHEN json_array_length($4) = 0 THEN opening
+                                ELSE json_set(opening, '$.files', json($4), '$.material', $5) END,
                  state = CASE WHEN ",
                 $other,
                 " IS NOT NULL AND state ->> '$.state' = 'awaiting_position'
@@ -187,6 +193,8 @@ fn state_position(
         .bind(id.as_str())
         .bind(to_json(position)?)
         .bind(to_json(&DisputeState::Open)?)
+        .bind(to_json(&files)?)
+        .bind(material)
         .unless_changed(misplaced(id, "a second position"));
     Ok(())
 }

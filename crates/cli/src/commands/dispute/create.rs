@@ -5,10 +5,13 @@ use std::io::IsTerminal as _;
 use serde_json::json;
 use tribunal_core::agent::family_of;
 use tribunal_core::dispute::{Dispute, Gravity, Grounds, Origin, Party, Position, Subject};
+use tribunal_core::task::audit::Entry;
+use tribunal_core::task::transition::Move;
 use tribunal_core::task::{Actor, Task, TaskState};
 use tribunal_core::text::for_terminal;
 use tribunal_engine::Engine;
 use tribunal_engine::dispute::{NewDispute, fresh_key};
+use tribunal_engine::task::audit_of;
 use tribunal_store::TaskRecord;
 
 use super::{dispute_json, settled_engine, stale, typed_id};
@@ -63,6 +66,9 @@ pub(super) struct Answer {
     side: Option<Party>,
     #[command(flatten)]
     author: Author,
+    /// More files that it concerns, from the root of the project; a judge is shown them
+    #[arg(long, value_name = "FILE", value_delimiter = ',')]
+    files: Vec<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -166,10 +172,18 @@ pub(super) async fn create(invocation: &Invocation, args: Create) -> Result<Exit
     if let Some(why) = why {
         invocation.say(&format!("Recorded as the position of the {side}: {why}."));
     }
-    invocation.say(&format!(
-        "The position of the {} is missing: `tribunal dispute answer {id} --position …`",
-        side.other()
-    ));
+    match rejection(&engine, &task, side).await? {
+        Some(said) => invocation.say(&format!(
+            "The rejection said: {}\nTake that as the position of the reviewer with \
+             `tribunal dispute answer {id} --as reviewer --position {}`, or state another",
+            for_terminal(&said),
+            quoted(&said)
+        )),
+        None => invocation.say(&format!(
+            "The position of the {} is missing: `tribunal dispute answer {id} --position …`",
+            side.other()
+        )),
+    }
     finish(invocation, &engine, &dispute, false).await
 }
 
@@ -185,7 +199,8 @@ pub(super) async fn answer(invocation: &Invocation, args: Answer) -> Result<Exit
         return Err(CliError::new(Exit::Usage, text));
     };
     let position = args.author.position(args.position);
-    let dispute = engine.state_position(&dispute.id, side, position).await?;
+    let stated = engine.state_position(&dispute.id, side, position, args.files);
+    let dispute = stated.await?;
     if !args.json {
         invocation.print(&format!(
             "Recorded the position of the {side} in dispute {}\n",
@@ -251,13 +266,30 @@ fn subject(task: &Task) -> Subject {
     }
 }
 
+/// Returns what the last rejection of a contested task said.
+async fn rejection(engine: &Engine, task: &Task, side: Party) -> Result<Option<String>, CliError> {
+    if side == Party::Reviewer {
+        return Ok(None);
+    }
+    let audit = audit_of(engine.ledger().store().as_ref(), task).await?;
+    let rejected = |entry: &&Entry| entry.done == Some(Move::Reject);
+    let last = audit.entries.iter().rev().find(rejected);
+    Ok(last.and_then(|entry| entry.note.clone()))
+}
+
+/// Returns text as a shell takes it as one word.
+fn quoted(text: &str) -> String {
+    let text = for_terminal(text).replace('\n', " ");
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
 /// Refuses a task that has an open dispute or is being worked on, before anything is stored.
 async fn check_free(engine: &Engine, record: &TaskRecord) -> Result<(), CliError> {
     let task = &record.task;
     let store = engine.ledger().store();
     if let Some(open) = store.open_dispute_of(task.id.as_str()).await? {
         let text = format!("task {} has an open dispute: {}", task.id, open.id);
-        let told = CliError::new(Exit::Usage, text);
+        let told = CliError::new(Exit::Busy, text);
         let id = &open.id;
         return Err(match open.missing() {
             Some(_) => told.hint(format!(

@@ -1,7 +1,9 @@
 //! `tribunal dispute list` and the table of disputes.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Value, json};
-use tribunal_core::dispute::{Dispute, Status};
+use tribunal_core::dispute::{Dispute, Status, Subject};
 use tribunal_core::text::{for_terminal, truncate_chars};
 use tribunal_core::time::Timestamp;
 use tribunal_engine::Engine;
@@ -120,14 +122,27 @@ fn print_table(invocation: &Invocation, disputes: &[Dispute]) -> Result<(), CliE
         invocation.say("There are no such disputes.");
         return Ok(());
     }
-    let mut table = invocation.table(&["ID", "TASK", "STATUS", "REASON"]);
+    let tasks = Tasks::of(disputes);
+    // The column of findings stands there only where one is contested.
+    let of_findings = disputes
+        .iter()
+        .any(|one| one.opening.subject.finding().is_some());
+    let mut header = vec!["ID", "TASK", "STATUS", "REASON"];
+    if of_findings {
+        header.insert(2, "FINDING");
+    }
+    let mut table = invocation.table(&header);
     for dispute in disputes {
-        table.add_row([
+        let mut row = vec![
             dispute.id.to_string(),
-            title(dispute),
+            tasks.name(dispute),
             dispute.status().to_string(),
             dispute.opening.grounds.short().to_owned(),
-        ]);
+        ];
+        if of_findings {
+            row.insert(2, finding(dispute));
+        }
+        table.add_row(row);
     }
     invocation.print(&format!("{table}\n"))
 }
@@ -156,10 +171,61 @@ fn print_history(invocation: &Invocation, disputes: &[Dispute]) -> Result<(), Cl
     invocation.print(&format!("{table}\n"))
 }
 
-/// Returns what a dispute is about, on one short line.
+/// The tasks of listed disputes. Those that share a title are named with their ids.
+struct Tasks<'a> {
+    ids: BTreeMap<&'a str, BTreeSet<&'a str>>,
+}
+
+impl<'a> Tasks<'a> {
+    fn of(disputes: &'a [Dispute]) -> Self {
+        let mut ids: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (title, id) in disputes.iter().filter_map(task) {
+            ids.entry(title).or_default().insert(id);
+        }
+        Self { ids }
+    }
+
+    fn name(&self, dispute: &Dispute) -> String {
+        let Some((title, id)) = task(dispute) else {
+            return "-".to_owned();
+        };
+        let short = short(title);
+        match self.ids.get(title).map_or(0, BTreeSet::len) {
+            0 | 1 => short,
+            _ => format!("{short} ({id})"),
+        }
+    }
+}
+
+/// Returns title and id of the task that a dispute holds up.
+fn task(dispute: &Dispute) -> Option<(&str, &str)> {
+    let referral = dispute.referral.as_ref();
+    match &dispute.opening.subject {
+        Subject::Task { task, title } => Some((title, task)),
+        Subject::Finding { .. } => referral.map(|one| (one.title.as_str(), one.task.as_str())),
+    }
+}
+
+/// Returns the finding that a dispute is about, in a cell of a table.
+fn finding(dispute: &Dispute) -> String {
+    match dispute.opening.subject.finding() {
+        Some(finding) => format!("{} {}", finding.id(), short(&finding.title)),
+        None => "-".to_owned(),
+    }
+}
+
+/// Returns what a dispute is about, on one short line: its task, and the finding where it is one.
 pub(super) fn title(dispute: &Dispute) -> String {
-    let title = truncate_chars(dispute.opening.subject.title(), 48).replace('\n', " ");
-    for_terminal(&title).into_owned()
+    match (task(dispute), dispute.opening.subject.finding()) {
+        (Some((task, _)), Some(finding)) => format!("{}: {}", short(task), short(&finding.title)),
+        (Some((task, _)), None) => short(task),
+        (None, _) => short(dispute.opening.subject.title()),
+    }
+}
+
+fn short(text: &str) -> String {
+    let text = truncate_chars(text, 48).replace('\n', " ");
+    for_terminal(&text).into_owned()
 }
 
 fn date(at: Timestamp) -> String {

@@ -1,13 +1,19 @@
 //! `tribunal dispute resolve` and `discard`.
 
+use std::io::IsTerminal as _;
+
 use serde_json::json;
-use tribunal_core::dispute::{Chooser, Decision, Dispute, Recourse};
+use tribunal_core::dispute::{Chooser, Decision, Dispute, Recourse, Status};
 use tribunal_core::ids::DisputeId;
 use tribunal_core::task::{Task, TaskState};
 use tribunal_engine::Engine;
 use tribunal_engine::dispute::Overrule;
+use tribunal_engine::human::Human as _;
+use tribunal_store::DisputeFilter;
 
+use super::list::title;
 use super::{dispute_json, settled_engine, stale, typed_id};
+use crate::ask::Terminal;
 use crate::commands::pushes;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -16,20 +22,26 @@ use crate::invocation::Invocation;
 /// Rule on a dispute: whose side is right, or what is to be done instead
 ///
 /// `coder` accepts the work (`[!]` becomes `[x]`); `reviewer` and `custom` send it back to the coder
-/// (`[-]`) with the notes as instructions.
+/// (`[-]`) with the notes as instructions. At a terminal, what you leave out is asked for: the open
+/// disputes are offered, the oldest first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     tribunal dispute resolve d-9f8e --decision coder --notes \"JWT fits our threat model\"\n  \
     tribunal dispute resolve d-9f8e --decision custom --notes \"Use JWT in an httpOnly cookie\"")]
 pub(super) struct Resolve {
     /// The dispute: its id, or the beginning or end of it
-    dispute: String,
+    dispute: Option<String>,
     /// Whose side is right: coder, reviewer, or custom for neither as it stands
-    #[arg(long, value_name = "DECISION")]
-    decision: DecisionWord,
+    #[arg(long, value_name = "DECISION", requires = "dispute")]
+    decision: Option<DecisionWord>,
     /// The reason; for `custom` what the coder is to do
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    notes: String,
+    #[arg(
+        long,
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        requires = "decision"
+    )]
+    notes: Option<String>,
     /// Replace a ruling that was made before
     #[arg(long)]
     overrule: bool,
@@ -59,22 +71,69 @@ enum DecisionWord {
 /// Records a person's ruling.
 pub(super) async fn resolve(invocation: &Invocation, args: Resolve) -> Result<Exit, CliError> {
     let engine = settled_engine(invocation).await?;
-    let before = Before::of(&engine, typed_id(&args.dispute)).await?;
-    let decision = match args.decision {
-        DecisionWord::Coder => Decision::Dismiss,
-        DecisionWord::Reviewer => Decision::Enforce,
-        DecisionWord::Custom => Decision::Amend {
-            instructions: args.notes.clone(),
-        },
+    let named = match &args.dispute {
+        Some(text) => typed_id(text).to_owned(),
+        None => chosen(&engine).await?,
+    };
+    let before = Before::of(&engine, &named).await?;
+    let (decision, notes) = match (args.decision, args.notes) {
+        (Some(DecisionWord::Coder), Some(notes)) => (Decision::Dismiss, notes),
+        (Some(DecisionWord::Reviewer), Some(notes)) => (Decision::Enforce, notes),
+        (Some(DecisionWord::Custom), Some(notes)) => {
+            let instructions = notes.clone();
+            (Decision::Amend { instructions }, notes)
+        }
+        (None, _) | (_, None) if is_terminal() => {
+            let dispute = engine.dispute(before.id.as_str()).await?;
+            Terminal.rule(&dispute).await.map_err(|_| undecided())?
+        }
+        (None, _) | (_, None) => {
+            let text = "say how to rule: `--decision coder|reviewer|custom --notes TEXT`";
+            return Err(CliError::new(Exit::Usage, text));
+        }
     };
     let overrule = match args.overrule {
         true => Overrule::Yes,
         false => Overrule::No,
     };
     let dispute = engine
-        .rule_by_human(&before.id, decision, &args.notes, overrule)
+        .rule_by_human(&before.id, decision, &notes, overrule)
         .await?;
     tell(invocation, &engine, &dispute, &before, args.json).await
+}
+
+/// Lets the person at the terminal choose among the open disputes, the oldest first.
+async fn chosen(engine: &Engine) -> Result<String, CliError> {
+    if !is_terminal() {
+        let text = "say which dispute, and how to rule: `tribunal dispute resolve ID --decision \
+            coder|reviewer|custom --notes TEXT`";
+        return Err(CliError::new(Exit::Usage, text)
+            .hint("`tribunal dispute list --status open` shows what waits"));
+    }
+    let wanted = DisputeFilter {
+        status: Some(Status::Open),
+        ..DisputeFilter::default()
+    };
+    let mut open = engine.disputes(&wanted).await?;
+    open.reverse();
+    if open.is_empty() {
+        return Err(CliError::new(Exit::NotFound, "no dispute is open"));
+    }
+    let labels = open
+        .iter()
+        .map(|one| format!("{} {}", one.id, title(one)))
+        .collect();
+    let menu = inquire::Select::new("Which dispute?", labels).raw_prompt();
+    let index = menu.map_err(|_| undecided())?.index;
+    Ok(open[index].id.to_string())
+}
+
+fn is_terminal() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+fn undecided() -> CliError {
+    CliError::new(Exit::Interrupted, "nothing was decided")
 }
 
 /// Dismisses the contested finding at once.

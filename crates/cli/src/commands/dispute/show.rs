@@ -8,7 +8,8 @@ use tribunal_core::event::{DisputeEvent, Event, EventKind};
 use tribunal_core::text::for_terminal;
 use tribunal_core::time::Timestamp;
 
-use super::{dispute_json, settled_engine, stale, typed_id};
+use super::{dispute_json, settled_engine, stale};
+use crate::commands::named;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
@@ -17,7 +18,7 @@ use crate::report::{Lines, Reporter as _, stdout_width, wrapped};
 /// Show a dispute: both positions, evidence, rulings and what happened
 #[derive(Debug, clap::Args)]
 pub(super) struct Show {
-    /// The dispute: its id, or the beginning or end of it
+    /// The dispute: its id, or the beginning or end of it; the id of its task or finding does as well
     dispute: String,
     /// Print JSON
     #[arg(long)]
@@ -33,8 +34,8 @@ pub(super) async fn show(invocation: &Invocation, args: &Show) -> Result<Exit, C
     })?;
     drop(store);
     let engine = settled_engine(invocation).await?;
-    let dispute = engine.dispute(typed_id(&args.dispute)).await?;
     let store = engine.ledger().store();
+    let dispute = named::dispute_of(store.as_ref(), &args.dispute).await?;
     let events = store.events(&dispute.id.case(), 0, 10_000).await?;
     let now = store.now().await?;
     if args.json {
@@ -114,7 +115,7 @@ fn facts(text: &mut String, dispute: &Dispute, now: Timestamp) {
 fn positions(text: &mut String, dispute: &Dispute) {
     for (party, name) in [(Party::Coder, "Coder"), (Party::Reviewer, "Reviewer")] {
         if let Some(position) = dispute.position(party) {
-            let author = for_terminal(position.shown_author()).replace('\n', " ");
+            let author = for_terminal(&position.shown_author()).replace('\n', " ");
             let _ = writeln!(text, "\n{name} Position ({author})");
             indented(text, &position.text);
         }

@@ -334,3 +334,159 @@ fn every_record_says_who_opened_and_who_ruled() {
     }
     env.assert_healthy();
 }
+
+#[test]
+fn every_id_is_taken_where_one_is_asked_for() {
+    let court = Court::new();
+    let env = &court.env;
+    let id = court.open();
+    let case = id.replacen("d-", "c-", 1);
+    for args in [
+        ["show", &id],
+        ["watch", &id],
+        ["resume", &id],
+        ["show", &court.task],
+        ["watch", &court.task],
+    ] {
+        env.run(args).assert_code(0);
+    }
+    for named in [id.as_str(), &case, &court.task, &id[2..]] {
+        let ran = env.run(["dispute", "show", named]).assert_code(0);
+        assert!(
+            ran.stdout.starts_with(&format!("Dispute {id} (open)")),
+            "{}",
+            ran.stdout
+        );
+    }
+    for (args, code, expected) in [
+        (["explain", &id], 2, "is a dispute about task"),
+        (["explain", &court.task], 2, "is a task, not a finding"),
+        (
+            ["show", "f-12345678"],
+            4,
+            "no review has a finding `f-12345678`",
+        ),
+        (
+            ["dispute-show", "f-12345678"],
+            4,
+            "no dispute is about finding f-12345678",
+        ),
+    ] {
+        let args: Vec<&str> = match args[0] {
+            "dispute-show" => vec!["dispute", "show", args[1]],
+            _ => args.to_vec(),
+        };
+        let ran = env.run(&args).assert_code(code);
+        let told = ran.stderr.to_lowercase();
+        assert!(
+            told.contains(&expected.to_lowercase()),
+            "{args:?}: {}",
+            ran.stderr
+        );
+    }
+    let other = add_task(env, "Undisputed");
+    let ran = env.run(["dispute", "show", &other]).assert_code(4);
+    assert!(
+        ran.stderr.contains("o dispute is about task"),
+        "{}",
+        ran.stderr
+    );
+    env.assert_healthy();
+}
+
+#[test]
+fn tasks_of_the_same_title_are_told_apart_and_a_task_says_what_holds_it_up() {
+    let court = Court::new();
+    let env = &court.env;
+    let first = court.open();
+    let other = add_task(env, "Fix login bug");
+    env.run(["task", "start", &other]).assert_code(0);
+    open_dispute(env, &other);
+    let listed = env.run(["dispute", "list"]).assert_code(0).stdout;
+    for task in [&court.task, &other] {
+        assert!(
+            listed.contains(&format!("Fix login bug ({task})")),
+            "{listed}"
+        );
+    }
+    let shown = env.run(["task", "show", &court.task]).assert_code(0).stdout;
+    assert_snapshot!(shown.replace(&court.task, "TASK").replace(&first, "DISPUTE"), @"
+    [!] Fix login bug
+      Task          TASK
+      State         disputed
+      Why           Architecture disagreement, contested by reviewer claude-opus-4; waits for the position of the coder
+      Dispute       DISPUTE; `tribunal dispute show DISPUTE`
+      Rejections    0
+      Cost          nothing
+    ");
+    let json = env.run(["task", "show", &court.task, "--json"]).json();
+    assert_eq!(json["task"]["dispute"], first.as_str());
+    let failed = add_task(env, "Hopeless");
+    env.run(["task", "fail", &failed, "--notes", "the API is gone"])
+        .assert_code(0);
+    let shown = env.run(["task", "show", &failed]).assert_code(0).stdout;
+    assert!(shown.contains("Why           the API is gone"), "{shown}");
+    let json = env.run(["task", "show", &failed, "--json"]).json();
+    assert_eq!(json["task"]["why"], "the API is gone");
+    // One rule for what is open or decided already.
+    let args = [
+        "dispute",
+        "create",
+        &other,
+        "--reason",
+        "other",
+        "--position",
+        "x",
+    ];
+    env.run(args).assert_code(6);
+}
+
+#[test]
+fn a_contested_rejection_offers_what_it_said_as_the_reviewers_position() {
+    let court = Court::new();
+    let env = &court.env;
+    env.run(["task", "reject", &court.task, "--notes", "there's no test"])
+        .assert_code(0);
+    let args = [
+        "dispute",
+        "create",
+        &court.task,
+        "--reason",
+        "other",
+        "--position",
+        "There is",
+    ];
+    let ran = env.run(args).assert_code(0);
+    assert_snapshot!(env.tidy(&outcome(&ran)), @r"
+    Opened dispute [DISPUTE] about Fix login bug ([CASE])
+    Task: [-] → [!]
+    Recorded as the position of the coder: a rejection sent the task back.
+    The rejection said: there's no test
+    Take that as the position of the reviewer with `tribunal dispute answer [DISPUTE] --as reviewer --position 'there'\''s no test'`, or state another
+    exit 0
+    ");
+    env.assert_healthy();
+}
+
+#[test]
+fn without_arguments_a_ruling_is_asked_for_at_a_terminal_the_oldest_dispute_first() {
+    let court = Court::new();
+    let env = &court.env;
+    let first = court.open();
+    let other = add_task(env, "Add OAuth");
+    env.run(["task", "start", &other]).assert_code(0);
+    open_dispute(env, &other);
+    let ran = env.run(["dispute", "resolve"]).assert_code(2);
+    assert!(ran.stderr.contains("Say which dispute"), "{}", ran.stderr);
+    let terminal = Terminal::start(env, &["dispute", "resolve"]);
+    terminal.wait_for("Which dispute?");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("Your ruling?");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("Why?");
+    terminal.keys(&["sessions", "Enter"]);
+    assert_eq!(terminal.exit_code(), 0, "{}", terminal.screen());
+    let shown = env.run(["dispute", "show", &first, "--json"]).json();
+    assert_eq!(shown["dispute"]["ruling"]["decision"], "enforce");
+    env.assert_healthy();
+}

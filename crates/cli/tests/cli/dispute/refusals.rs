@@ -145,7 +145,7 @@ fn what_is_not_possible_is_refused_with_the_reason() {
     assert_snapshot!(env.tidy(&told), @r#"
     Error: Task [CASE] has an open dispute: [DISPUTE]
     Hint: State the other position with `tribunal dispute answer [DISPUTE] --position …`
-    exit 2
+    exit 6
     Error: Task [CASE] is completed, so there is nothing to dispute
     Hint: Reopen it with `tribunal task reopen [CASE]`
     exit 2

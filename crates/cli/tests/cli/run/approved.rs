@@ -202,13 +202,12 @@ fn a_commit_that_a_person_submits_is_reviewed_and_delivered_like_any_other_work(
     let project = env.project();
     let task = add(&env, &["by hand"]);
     env.run(["task", "start", &task]).assert_code(0);
+    git(&project, &["checkout", "-qb", "empty"]);
+    git(&project, &["commit", "-q", "--allow-empty", "-m", "empty"]);
+    git(&project, &["checkout", "-q", "main"]);
     for (revision, code, expected) in [
         ("nowhere", 4, "Error: No commit is called `nowhere`"),
-        (
-            "HEAD",
-            2,
-            "Error: `HEAD` changes nothing that is not approved already",
-        ),
+        ("empty", 2, "Error: `empty` changes no file since "),
     ] {
         let ran = env.run(["task", "submit", &task, "--commit", revision]);
         let ran = ran.assert_code(code);
@@ -265,5 +264,96 @@ fn a_reopened_task_starts_from_what_was_approved_and_hears_why() {
         "{}",
         ran.stderr
     );
+    env.assert_healthy();
+}
+
+/// Starts a task, submits `revision` for it, and returns it.
+fn submitted(env: &TestEnv, title: &str, revision: &str) -> String {
+    let task = add(env, &[title]);
+    env.run(["task", "start", &task]).assert_code(0);
+    env.run(["task", "submit", &task, "--commit", revision])
+        .assert_code(0);
+    task
+}
+
+#[test]
+fn head_is_submitted_wherever_the_user_stands() {
+    let commit = |env: &TestEnv, name: &str| {
+        env.write(&format!("{name}.py"), "def f(x):\n    return x\n");
+        git(&env.project(), &["add", "."]);
+        git(&env.project(), &["commit", "-qm", name]);
+    };
+    let files = |env: &TestEnv, task: &str| {
+        let events = env.run(["show", task, "--json"]).assert_code(0).json();
+        let events = events["events"].as_array().unwrap().clone();
+        let kept = events
+            .iter()
+            .rev()
+            .find(|event| event["type"] == "work_kept");
+        kept.unwrap()["files"].to_string()
+    };
+    // On the default branch, a commit is work by itself.
+    let env = project_of(EASY, "");
+    commit(&env, "earlier");
+    commit(&env, "mine");
+    let task = submitted(&env, "on main", "HEAD");
+    assert_eq!(files(&env, &task), r#"["mine.py"]"#);
+    env.run(["run"]).assert_code(0);
+    assert_eq!(markers(&env), "[x] on main");
+    let ran = {
+        let next = add(&env, &["nothing new"]);
+        env.run(["task", "start", &next]).assert_code(0);
+        env.run(["task", "submit", &next, "--commit", "HEAD"])
+            .assert_code(2)
+    };
+    assert!(
+        ran.stderr
+            .contains("`HEAD` is part of `tribunal/work` already, so it is approved"),
+        "{}",
+        ran.stderr
+    );
+    env.assert_healthy();
+    // On a branch, all that it adds to the default branch is.
+    let env = project_of(EASY, "");
+    git(&env.project(), &["checkout", "-qb", "feature"]);
+    commit(&env, "one");
+    commit(&env, "two");
+    let task = submitted(&env, "on a branch", "HEAD");
+    assert_eq!(files(&env, &task), r#"["one.py","two.py"]"#);
+    env.run(["run"]).assert_code(0);
+    assert_eq!(markers(&env), "[x] on a branch");
+    env.assert_healthy();
+    // The first commit of a project starts from nothing.
+    let env = project_of(EASY, "");
+    git(&env.project(), &["checkout", "-q", "--orphan", "fresh"]);
+    git(&env.project(), &["branch", "-qD", "main"]);
+    git(&env.project(), &["branch", "-qm", "main"]);
+    git(&env.project(), &["rm", "-rqf", "."]);
+    git(
+        &env.project(),
+        &["update-ref", "-d", "refs/remotes/origin/main"],
+    );
+    commit(&env, "first");
+    let task = submitted(&env, "from nothing", "HEAD");
+    assert_eq!(files(&env, &task), r#"["first.py"]"#);
+    env.run(["task", "approve", &task]).assert_code(0);
+    env.assert_healthy();
+}
+
+#[test]
+fn a_submitted_commit_outlives_its_branch_and_lost_work_holds_up_its_task_alone() {
+    let env = project_of(EASY, "");
+    let project = env.project();
+    git(&project, &["checkout", "-qb", "feature"]);
+    env.write("own.py", "def f(x):\n    return x\n");
+    git(&project, &["add", "own.py"]);
+    git(&project, &["commit", "-qm", "mine"]);
+    git(&project, &["checkout", "-q", "main"]);
+    submitted(&env, "by hand", "feature");
+    git(&project, &["branch", "-qD", "feature"]);
+    git(&project, &["reflog", "expire", "--expire=now", "--all"]);
+    git(&project, &["gc", "-q", "--prune=now"]);
+    env.run(["run"]).assert_code(0);
+    assert_eq!(markers(&env), "[x] by hand");
     env.assert_healthy();
 }

@@ -275,3 +275,83 @@ fn a_push_that_failed_is_tried_again_by_the_next_run_and_a_push_that_succeeds_is
     assert!(!ran.stderr.contains("Pushed"), "{}", ran.stderr);
     env.assert_healthy();
 }
+
+#[test]
+fn a_judge_and_the_page_get_the_code_and_the_files_of_a_tasks_commit() {
+    let env = project_of(EASY, "");
+    let project = env.project();
+    env.write("own.py", "def session_cookie(x):\n    return x\n");
+    env.write("docs/AUTH.md", "Sessions expire after an hour.\n");
+    git(&project, &["add", "own.py"]);
+    git(&project, &["commit", "-qm", "mine"]);
+    let task = add(&env, &["by hand"]);
+    env.run(["task", "start", &task]).assert_code(0);
+    env.run(["task", "submit", &task, "--commit", "HEAD"])
+        .assert_code(0);
+    let dispute = contest(&env, &task);
+    let page = || std::fs::read_to_string(project.join("dispute.md")).unwrap();
+    assert!(page().contains("**Files:** own.py\n"), "{}", page());
+    env.run([
+        "dispute",
+        "answer",
+        &dispute,
+        "--position",
+        "It lacks a test",
+        "--files",
+        "docs/AUTH.md",
+    ])
+    .assert_code(0);
+    assert!(
+        page().contains("**Files:** own.py, docs/AUTH.md\n"),
+        "{}",
+        page()
+    );
+    let nonce = "{{line:Nonce: }}";
+    let says = json!({"replies": [{"json": {"nonce": nonce, "ruling": "ENFORCE",
+        "reason": "own.py has no test", "reversal": "a test", "end": nonce}}]});
+    let script = env.write("../judge.json", says.to_string());
+    connect_only(
+        &env,
+        &format!(
+            "  - {{name: jud, provider: scripted, role: judge, model: gpt-5, script: {}}}\n",
+            script.display()
+        ),
+    );
+    env.run(["dispute", "judge", &dispute]).assert_code(0);
+    let exported = env.run(["export", &dispute.replacen("d-", "c-", 1)]).json();
+    let prompt = exported["runs"][0]["prompt"].to_string();
+    for shown in [
+        "+def session_cookie(x):",
+        "FILE docs/AUTH.md",
+        "Sessions expire",
+    ] {
+        assert!(prompt.contains(shown), "{shown}: {prompt}");
+    }
+    let audit = env.run(["task", "audit", &task]).assert_code(0).stdout;
+    for expected in [
+        "[o]→[!] disputed by coder claude-opus-4:",
+        "[!]→[-] ruled on by judge jud (gpt-5): own.py has no test",
+    ] {
+        assert!(audit.contains(expected), "{expected}: {audit}");
+    }
+    env.assert_healthy();
+}
+
+#[test]
+fn a_dispute_of_the_loop_is_signed_by_those_who_worked_and_named_by_its_task() {
+    let (env, dispute) = super::delivery::disputed();
+    let page = std::fs::read_to_string(env.project().join("dispute.md")).unwrap();
+    for expected in [
+        "### Coder Position (ann)",
+        "### Reviewer Position (built-in rules)",
+    ] {
+        assert!(page.contains(expected), "{expected}: {page}");
+    }
+    let tasks = env.run(["task", "list", "--json"]).json();
+    let task = tasks["tasks"][0]["id"].as_str().unwrap();
+    let shown = env.run(["task", "show", task]).assert_code(0).stdout;
+    assert!(shown.contains(&dispute), "{shown}");
+    assert!(shown.contains("contested by system; waits for"), "{shown}");
+    let json = env.run(["task", "show", task, "--json"]).json();
+    assert_eq!(json["task"]["dispute"], dispute.as_str());
+}

@@ -188,6 +188,7 @@ impl List {
             |item| meant.get(&item.line).map(|task| task.state),
             &unseen,
             &titles.collect(),
+            ids,
         )
     }
 
@@ -198,6 +199,7 @@ impl List {
         state_of: impl Fn(&Item) -> Option<TaskState>,
         more: &[&Task],
         titles: &BTreeMap<CaseId, String>,
+        ids: Ids,
     ) -> String {
         let mut lines = self.lines.clone();
         for item in &self.items {
@@ -212,7 +214,7 @@ impl List {
         let mut appended: BTreeMap<usize, String> = BTreeMap::new();
         let mut new_sections: Vec<(&str, String)> = Vec::new();
         for task in more {
-            let text = item_text(task, titles);
+            let text = item_text(task, titles, ids);
             let section = task.brief.section.as_deref();
             if let Some(at) = self.place_for(section) {
                 appended.entry(at).or_default().push_str(&text);
@@ -269,9 +271,13 @@ impl Item {
 }
 
 /// Returns the lines of a task that is not in the list yet.
-fn item_text(task: &Task, titles: &BTreeMap<CaseId, String>) -> String {
+fn item_text(task: &Task, titles: &BTreeMap<CaseId, String>, ids: Ids) -> String {
     let brief = &task.brief;
-    let mut text = format!("- [{}] {}\n", task.state.marker(), brief.title);
+    let id = match ids {
+        Ids::Written => format!(" <!-- {} -->", task.id),
+        Ids::AsTheyAre => String::new(),
+    };
+    let mut text = format!("- [{}] {}{id}\n", task.state.marker(), brief.title);
     let mut line = |name: &str, value: &str| text.push_str(&format!("  {name}: {value}\n"));
     if let Some(source) = &brief.source {
         line("source", source);

@@ -86,16 +86,29 @@ fn what_was_read_is_written_byte_for_byte() {
         "\u{feff}- [ ] a\n",
     ] {
         let list = List::read(text);
-        let same = list.render(|item| Some(item.state), &[], &BTreeMap::new());
+        let same = list.render(
+            |item| Some(item.state),
+            &[],
+            &BTreeMap::new(),
+            Ids::AsTheyAre,
+        );
         assert_eq!(same, text);
-        assert_eq!(list.render(|_| None, &[], &BTreeMap::new()), text);
+        assert_eq!(
+            list.render(|_| None, &[], &BTreeMap::new(), Ids::AsTheyAre),
+            text
+        );
     }
 }
 
 #[test]
 fn only_the_marker_of_a_moved_task_is_changed() {
     let list = List::read(LIST);
-    let text = list.render(|_| Some(TaskState::Completed), &[], &BTreeMap::new());
+    let text = list.render(
+        |_| Some(TaskState::Completed),
+        &[],
+        &BTreeMap::new(),
+        Ids::AsTheyAre,
+    );
     let changed: Vec<(&str, &str)> = LIST
         .lines()
         .zip(text.lines())
@@ -143,7 +156,7 @@ fn tasks_that_are_not_in_the_list_are_added_to_their_sections() {
     let other = task(2, Some("New"), "Begin", TaskState::InProgress);
     let titles = BTreeMap::from([(other.id.clone(), other.brief.title.clone())]);
     let list = List::read("## Auth\n- [x] one\n  more\n\nwords\n## B\n- [ ] two");
-    let text = list.render(|_| None, &[&first, &other], &titles);
+    let text = list.render(|_| None, &[&first, &other], &titles, Ids::AsTheyAre);
     assert_eq!(
         text,
         "## Auth\n- [x] one\n  more\n- [ ] Add OAuth\n  source: docs/SPEC.md#oauth\n  \
