@@ -64,6 +64,7 @@ impl Nature {
             // A script stays one, whatever its name promises.
             (Some(Self::Prose | Self::Data) | None, Some(script)) => script,
             (Some(nature), _) => nature,
+            (None, None) if is_manual_page(path, text) => Self::Prose,
             (None, None) if is_surely_no_code(text) => Self::Data,
             (None, None) => Self::OtherCode,
         }
@@ -198,9 +199,9 @@ const CODE_NAMES: [&str; 8] = [
     "jakefile",
 ];
 
-const PROSE: [&str; 22] = [
+const PROSE: [&str; 23] = [
     "md", "markdown", "mdown", "mkd", "rst", "txt", "text", "adoc", "asciidoc", "org", "tex",
-    "textile", "rdoc", "wiki", "bib", "pod", "po", "pot", "license", "news", "rtf", "typ",
+    "textile", "rdoc", "wiki", "bib", "pod", "po", "pot", "license", "news", "rtf", "help", "typ",
 ];
 
 const DATA: [&str; 24] = [
@@ -310,7 +311,9 @@ fn format_of_ending(ending: &str) -> Option<Format> {
         "toml" => Format::Toml,
         "xml" | "xsd" | "xsl" | "xslt" | "svg" | "plist" | "csproj" | "fsproj" | "vbproj"
         | "props" | "targets" | "resx" | "nuspec" | "pom" | "wsdl" | "xib" | "storyboard"
-        | "iml" | "rss" | "xaml" | "config" | "drawio" | "fxml" | "xhtml" | "ui" => Format::Xml,
+        | "iml" | "rss" | "xaml" | "config" | "drawio" | "fxml" | "xhtml" | "jmx" | "ui" => {
+            Format::Xml
+        }
         "html" | "htm" | "mdx" => Format::Html,
         "css" | "scss" | "sass" | "less" | "styl" | "pcss" => Format::Css,
         "sql" | "psql" | "pgsql" | "ddl" => Format::Sql,
@@ -351,6 +354,17 @@ fn by_shebang(text: &str) -> Option<Nature> {
         true => Nature::Config(Format::Shell),
         false => Nature::OtherCode,
     })
+}
+
+/// Tells whether a text is a page of a manual: `tool.1`, in the language of `man`.
+fn is_manual_page(path: &str, text: &str) -> bool {
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let is_section = matches!(ending.as_bytes(), [b'1'..=b'9']);
+    let first = text.lines().next().unwrap_or_default();
+    is_section
+        && [".\\\"", "'\\\"", ".TH", ".Dd"]
+            .iter()
+            .any(|mark| first.starts_with(mark))
 }
 
 /// Tells whether a text of unknown kind has nothing that programs are written with.
@@ -429,6 +443,8 @@ mod tests {
                 "a sentence (like this one) is not code\n",
                 Nature::Data,
             ),
+            ("doc/tool.1", ".TH TOOL 1\n.SH NAME\n", Nature::Prose),
+            ("doc/tool.1", "print 1\n", Nature::OtherCode),
             ("empty", "", Nature::Data),
             ("a.rs", "", Nature::Code(Language::Rust)),
         ];

@@ -49,11 +49,20 @@ pub fn with_hidden_written_out(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match is_plain(c) {
+    let mut chars = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(c) = chars.next() {
+        // The joiner between the parts of an emoji hides nothing.
+        let is_joint = c == '\u{200d}'
+            && !before.is_ascii()
+            && chars
+                .peek()
+                .is_some_and(|next| !next.is_ascii() && may_be_shown(*next));
+        match is_plain(c) || is_joint {
             true => shown.push(c),
             false => shown.extend(c.escape_unicode()),
         }
+        before = c;
     }
     Cow::Owned(shown)
 }
@@ -99,6 +108,21 @@ mod tests {
         assert_eq!(truncate_chars("äöü", 3), "äöü");
         assert_eq!(truncate_chars("äöüß", 3), "äö…");
         assert_eq!(truncate_chars("", 0), "");
+    }
+
+    #[test]
+    fn hidden_characters_are_written_out() {
+        for (given, seen) in [
+            ("plain\ttext\r\n", "plain\ttext\r\n"),
+            (
+                "a\u{202e}b\u{e0041}c\u{200b}d",
+                "a\\u{202e}b\\u{e0041}c\\u{200b}d",
+            ),
+            ("\u{1f468}\u{200d}\u{1f469}", "\u{1f468}\u{200d}\u{1f469}"),
+            ("a\u{200d}b", "a\\u{200d}b"),
+        ] {
+            assert_eq!(with_hidden_written_out(given), seen, "{given:?}");
+        }
     }
 
     #[test]
