@@ -112,7 +112,7 @@ impl Invocation {
                 .caused_by(&error)
                 .hint("Choose another place with `--ledger DIR`")
         })?;
-        let dir = dir.with_worktrees_in(&loaded.state_dir.join("worktrees"));
+        let dir = dir.with_places_in(&loaded.state_dir);
         let executable = std::env::current_exe().map_err(|error| {
             CliError::new(Exit::Internal, "cannot find our own program").caused_by(&error)
         })?;
@@ -155,7 +155,7 @@ impl Invocation {
             return Ok(None);
         }
         let dir = LedgerDir::create(path.clone()).map_err(unusable)?;
-        let dir = dir.with_worktrees_in(&loaded.state_dir.join("worktrees"));
+        let dir = dir.with_places_in(&loaded.state_dir);
         Ok(Some((
             open_store(&dir, loaded.settings.ledger.synchronous).await?,
             dir,

@@ -42,6 +42,7 @@ pub use checkout::{AgentFiles, checkout};
 pub use error::ChangeError;
 pub use locks::LockFile;
 pub(crate) use locks::lock_files;
+pub(crate) use own::ObjectFormat;
 pub use pin::pin;
 pub use read::read;
 pub(crate) use repository::Known;

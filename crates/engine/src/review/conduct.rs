@@ -69,7 +69,7 @@ impl Engine {
         change: &Change,
     ) -> Result<(ReviewReport, Vec<TrackedFinding>), CaseError> {
         let case = asking.case;
-        let heard = self.hear_all(asking, request, change).await?;
+        let heard = self.hear_all(asking, repository, request, change).await?;
         let ground = ground::Ground::new(change);
         let (mut input, mut doubts) = collect(&heard, &ground);
         input.record.clone_from(&request.record);

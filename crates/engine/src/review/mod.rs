@@ -17,6 +17,7 @@ mod panel;
 mod receipt;
 mod report;
 mod sit;
+mod tool;
 
 use std::path::{Path, PathBuf};
 
@@ -45,6 +46,8 @@ pub(crate) use arbitrate::RecordedArbitration;
 pub use arbitrate::{ArbitrationWish, OfferWish, Prompting};
 use debate::JudgeSeat;
 pub use panel::Member;
+pub use tool::ToolSeat;
+pub(crate) use tool::{RecordedEvidence, STEP as EVIDENCE_STEP};
 
 /// What the user asked for.
 #[derive(Debug, Clone)]
@@ -161,6 +164,9 @@ pub(crate) struct ReviewRequest {
     /// Stands before the keys of questions about a coder's work; empty for the review itself.
     #[serde(skip)]
     phase: String,
+    /// What tools looked at when the review was recorded, where it is done again.
+    #[serde(skip)]
+    evidence: Option<RecordedEvidence>,
 }
 
 /// The policy of a review: all of its numbers, so that later versions come to the same end.
@@ -283,6 +289,7 @@ impl Engine {
         let request = ReviewRequest {
             arbitration,
             phase: String::new(),
+            evidence: None,
             rules: self.project_rules(repository.root())?,
             directory: wish.directory,
             seed: format!("{:016x}{:016x}", crate::random_bits(), crate::random_bits()),
@@ -325,6 +332,7 @@ impl Engine {
         record: &CaseRecord,
         clone_dir: PathBuf,
         advice: Option<Advice>,
+        evidence: RecordedEvidence,
         arbitration: RecordedArbitration,
     ) -> Result<Reviewed, CaseError> {
         let mut request = read_request(record.request.clone())?;
@@ -332,6 +340,7 @@ impl Engine {
             request.recorded = Some(arbitration);
         }
         request.advisories = Some(Shelf::Recorded(advice));
+        request.evidence = Some(evidence);
         let repository = Repository::open(&request.directory, clone_dir)?;
         let (title, json) = (record.title.clone(), record.request.clone());
         let case = self.new_case(CaseKind::Review, title, json);
@@ -345,9 +354,7 @@ impl Engine {
         request: ReviewRequest,
     ) -> Result<Reviewed, CaseError> {
         let id = case.id().clone();
-        if request.arbitration.is_some() {
-            self.sweep_worktrees().await?;
-        }
+        self.sweep_places().await?;
         let done = self.conduct(&case, repository, &request).await;
         self.dir
             .clear_workplace(&id)

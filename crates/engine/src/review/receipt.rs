@@ -1,5 +1,6 @@
 //! The receipt: what was seen by whom, and what by nobody.
 
+use tribunal_core::reply::tool_reads;
 use tribunal_core::review::coverage::{Coverage, CoveredFile, FileStatus, LeftOut, Omission};
 
 use super::hear::Heard;
@@ -16,6 +17,18 @@ pub(super) fn coverage(change: &Change, request: &ReviewRequest, heard: &[Heard]
         .members
         .iter()
         .any(|member| matches!(member, Member::Agent { is_tool: false, .. }));
+    let has_builtin = request
+        .members
+        .iter()
+        .any(|member| matches!(member, Member::Builtin { .. }));
+    let has_tool_for = |path: &str| {
+        request.members.iter().any(|member| match member {
+            Member::Agent { tool, .. } => tool
+                .as_ref()
+                .is_some_and(|tool| tool_reads(&tool.name, path)),
+            Member::Builtin { .. } | Member::Import { .. } => false,
+        })
+    };
     for file in &change.files {
         let is_covered = heard.iter().any(|one| one.covered.contains(&file.path));
         if is_covered {
@@ -39,8 +52,10 @@ pub(super) fn coverage(change: &Change, request: &ReviewRequest, heard: &[Heard]
         }
         let why = if has_agents {
             Omission::Unanswered
-        } else if builtin::reads(file) {
+        } else if has_builtin && builtin::reads(file) {
             Omission::Unreadable
+        } else if has_tool_for(&file.path) {
+            Omission::Unanswered
         } else if tribunal_code::place::is_prose_or_data(&file.path) {
             Omission::NotCode
         } else {

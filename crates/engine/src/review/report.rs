@@ -161,6 +161,8 @@ impl Parts<'_> {
                 )
             })
             .collect();
+        let of_tools = self.heard.iter().flat_map(|one| one.notes.clone());
+        let elsewhere: Vec<String> = elsewhere.into_iter().chain(of_tools).collect();
         [&self.settlement.problems[..], &self.aside.notes, &elsewhere].concat()
     }
 
