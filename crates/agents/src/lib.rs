@@ -49,6 +49,12 @@ pub trait Agent: Send + Sync {
         true
     }
 
+    /// Returns a text that is another one when another program would be started, or the same one
+    /// with other words; nothing where no program is.
+    fn stamp(&self) -> Option<String> {
+        None
+    }
+
     /// Returns the version of the program behind the agent, or why it cannot be had.
     async fn version(&self) -> Result<Option<String>, AgentError> {
         Ok(None)

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use tribunal_core::agent::family_of;
 use tribunal_core::ids::AgentName;
+use tribunal_core::reply::{family_of_tool_named, tool_name};
 use tribunal_core::secret::Secret;
 
 use crate::Profile;
@@ -168,7 +169,13 @@ pub struct Recording {
 /// Returns the family of the tool that `argv` starts. No model shares it.
 #[must_use]
 pub fn family_of_tool(argv: &[String]) -> String {
-    format!("tool:{}", crate::tool::name_of(argv))
+    family_of_tool_named(&tool_named_by(argv))
+}
+
+/// Returns the name of the tool that `argv` starts, such as `clippy` for `cargo clippy`.
+#[must_use]
+pub fn tool_named_by(argv: &[String]) -> String {
+    tool_name(&crate::tool::name_of(argv))
 }
 
 impl AgentSpec {

@@ -1,5 +1,7 @@
 //! Which tool a command line starts, be it through a launcher such as `cargo` or `npx`.
 
+use tribunal_core::reply::is_known_tool;
+
 /// Programs that start others.
 const LAUNCHERS: &[&str] = &[
     "bun", "bundle", "bunx", "cargo", "deno", "env", "go", "hatch", "mise", "npm", "npx", "pdm",
@@ -23,9 +25,38 @@ const TELL_VERSION: &[&str] = &[
     "semgrep",
 ];
 
-/// Returns the name of the tool that `argv` starts, such as `clippy` for `cargo clippy`.
+/// Programs that run a script which is given with `-c`.
+const SHELLS: &[&str] = &["bash", "dash", "ksh", "sh", "zsh"];
+
+/// Returns the name of the tool that `argv` starts, such as `clippy` for `cargo clippy`, also where a
+/// shell starts it.
 #[must_use]
 pub(crate) fn name_of(argv: &[String]) -> String {
+    match in_script(argv) {
+        Some(name) => name,
+        None => started_by(argv),
+    }
+}
+
+/// Returns the last tool that is known in the script of a shell.
+fn in_script(argv: &[String]) -> Option<String> {
+    let shell = bare(argv.first()?);
+    if !SHELLS.contains(&shell.as_str()) {
+        return None;
+    }
+    let flag = argv
+        .iter()
+        .position(|word| word.starts_with('-') && word.ends_with('c'))?;
+    let script = argv.get(flag + 1)?;
+    let commands = script.split(['&', '|', ';', '\n', '(', ')']);
+    let named = commands.map(|command| {
+        let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+        started_by(&words)
+    });
+    named.filter(|name| is_known_tool(name)).last()
+}
+
+fn started_by(argv: &[String]) -> String {
     let name = place(argv).and_then(|place| argv.get(place));
     let name = name.map(|word| bare(word)).unwrap_or_default();
     match name.as_str() {
@@ -46,13 +77,13 @@ pub(crate) fn is_silent_when_content(argv: &[String]) -> bool {
         option && pair[1] == "json"
     });
     let joined = |word: &String| ["--output=json", "-Ojson"].contains(&word.as_str());
-    name_of(argv) == "mypy" && (json || argv.iter().any(joined))
+    started_by(argv) == "mypy" && (json || argv.iter().any(joined))
 }
 
 /// Returns the words with which the tool is asked for its version, unless that may do anything.
 pub(crate) fn version_words(argv: &[String]) -> Option<usize> {
     TELL_VERSION
-        .contains(&name_of(argv).as_str())
+        .contains(&started_by(argv).as_str())
         .then(|| place(argv).map(|place| place + 1))
         .flatten()
 }
@@ -102,6 +133,23 @@ mod tests {
         ] {
             let argv: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
             assert_eq!(is_silent_when_content(&argv), speaks, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_shell_is_not_the_tool_that_it_starts() {
+        for (script, name) in [
+            ("npm ci >&2 && npx eslint --format json .", "eslint"),
+            ("ruff check --output-format json . || true", "ruff"),
+            ("cd src; cargo clippy --message-format=json", "clippy"),
+            ("./own-checker --json", "sh"),
+            ("echo ruff", "sh"),
+        ] {
+            for flag in ["-c", "-ec"] {
+                let argv = ["sh", flag, script].map(str::to_owned);
+                assert_eq!(name_of(&argv), name, "{script}");
+                assert_eq!(version_words(&argv), None, "{script}");
+            }
         }
     }
 

@@ -37,12 +37,35 @@ async fn run_script(script: &str) -> Result<Reply, AgentError> {
     run(&place, &agent).await
 }
 
+/// The same with one finding.
+const FOUND: &str = r#"[{"filePath": "a.js", "messages": [{"ruleId": "x", "severity": 2, "message": "m", "line": 1}]}]"#;
+
 #[tokio::test]
-async fn a_report_counts_whatever_the_exit_code() {
+async fn an_empty_report_with_a_failing_exit_code_is_no_answer() {
+    let sarif =
+        r#"{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "x"}}, "results": []}]}"#;
+    for report in ["[]", REPORT, sarif] {
+        for code in [1, 2, 101] {
+            let script = format!("echo '{report}'; exit {code}");
+            let error = run_script(&script).await.expect_err("a contradiction");
+            assert_eq!(error.class, ErrorClass::Setup);
+            let said = format!("exited with code {code} without saying why. Its report: it has no");
+            assert!(error.message.contains(&said), "{}", error.message);
+        }
+        let reply = run_script(&format!("echo '{report}'")).await;
+        assert_eq!(
+            reply.map(|reply| reply.text.trim().to_owned()),
+            Ok(report.to_owned())
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_report_with_findings_counts_whatever_the_exit_code() {
     for code in [0, 1, 101] {
-        let script = format!("echo noise >&2; echo '{REPORT}'; exit {code}");
+        let script = format!("echo noise >&2; echo '{FOUND}'; exit {code}");
         let reply = run_script(&script).await.expect("a report is an answer");
-        assert_eq!(reply.text.trim(), REPORT);
+        assert_eq!(reply.text.trim(), FOUND);
         assert_eq!(reply.cost, Cost::Known(MicroUsd(0)));
         assert_eq!(reply.usage, Usage::default());
     }
@@ -140,10 +163,10 @@ async fn silence_of_mypy_is_a_report_only_after_a_good_exit() {
 #[tokio::test]
 async fn a_report_may_be_a_file() {
     let place = Place::new();
-    let script = format!("echo scanning; echo '{REPORT}' > \"$1\"; exit 1");
+    let script = format!("echo scanning; echo '{FOUND}' > \"$1\"; exit 1");
     let agent = place.linter(&["/bin/sh", "-c", &script, "lint", "{output}"]);
     let reply = run(&place, &agent).await.expect("the file is the report");
-    assert_eq!(reply.text.trim(), REPORT);
+    assert_eq!(reply.text.trim(), FOUND);
     let recovered = agent.recover(&call(&place, generous())).await;
     assert_eq!(recovered, Some(Ok(reply)));
 

@@ -179,7 +179,7 @@ impl Invocation {
                 .caused_by(&error)
                 .hint("Choose another place with `--ledger DIR`")
         })?;
-        Ok(dir.with_worktrees_in(&loaded.state_dir.join("worktrees")))
+        Ok(dir.with_places_in(&loaded.state_dir))
     }
 
     /// Returns an engine for a command that keeps records and starts nothing.
@@ -241,7 +241,7 @@ impl Invocation {
             return Ok(None);
         }
         let dir = LedgerDir::create(path.clone()).map_err(unusable)?;
-        let dir = dir.with_worktrees_in(&loaded.state_dir.join("worktrees"));
+        let dir = dir.with_places_in(&loaded.state_dir);
         Ok(Some((
             open_store(&dir, loaded.settings.ledger.synchronous).await?,
             dir,

@@ -165,12 +165,7 @@ fn finish_and_check(env: &TestEnv, what: &str) {
 
 /// Panics if a place for agents is left.
 fn assert_nothing_left(env: &TestEnv, what: &str) {
-    let work = env.ledger().join("work");
-    let mut left: Vec<_> = std::fs::read_dir(work).into_iter().flatten().collect();
-    let places = env.home().join(".local/state/tribunal/worktrees");
-    for ledger in std::fs::read_dir(places).into_iter().flatten().flatten() {
-        left.extend(std::fs::read_dir(ledger.path()).into_iter().flatten());
-    }
+    let left = env.places_left();
     assert!(left.is_empty(), "{what}: {left:?}");
 }
 

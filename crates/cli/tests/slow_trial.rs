@@ -85,10 +85,9 @@ fn finish_and_check(cast: &Cast, args: &[&str], winner: &str, what: &str) {
         let once: BTreeSet<String> = all.iter().map(ToString::to_string).collect();
         assert_eq!(all.len(), once.len(), "{what}: {kind} twice: {all:?}");
     }
-    let left = cast.env.ledger().join("work").join(&id);
-    assert!(!left.exists(), "{what}: a workplace was left behind");
-    let left = cast.env.ledger().join("worktrees").join(&id);
-    assert!(!left.exists(), "{what}: a worktree was left behind");
+    let mut left = cast.env.places_left();
+    left.retain(|place| place.ends_with(&id));
+    assert!(left.is_empty(), "{what}: left behind: {left:?}");
 }
 
 fn everywhere(scene: fn() -> (Cast, Vec<&'static str>), winner: &str) {

@@ -106,7 +106,13 @@ impl Engine {
     /// Puts the prompts of `request` and returns what came of them.
     pub async fn ask(&self, request: AskRequest) -> Result<AskReport, CaseError> {
         check(&request)?;
-        self.seat(&request.agent)?;
+        if !self.seat(&request.agent)?.agent.takes_prompt() {
+            let text = format!(
+                "`{}` is a linter and takes no prompt; it takes part in reviews",
+                request.agent
+            );
+            return Err(CaseError::Request(text));
+        }
         let stored = self.store_request(&request)?;
         let json = serde_json::to_value(&stored).map_err(|e| CaseError::Request(e.to_string()))?;
         let case = self.new_case(CaseKind::Ask, title(&request), json);
@@ -171,6 +177,9 @@ impl Engine {
         drop(under_way);
         answers.sort_by_key(|(index, _)| *index);
         let answers: Vec<_> = answers.into_iter().map(|(_, answer)| answer).collect();
+        self.dir
+            .clear_workplace(&id)
+            .map_err(CaseError::file("remove the agent's directory"))?;
         let state = end(case, &answers, stopped).await?;
         Ok(AskReport {
             case: id,

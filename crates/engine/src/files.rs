@@ -9,7 +9,10 @@ use std::sync::Arc;
 use tribunal_agents::Reply;
 use tribunal_core::ids::{AgentName, CaseId, RunId};
 
+use crate::change::ObjectFormat;
+use crate::git_dir::make_git_dir;
 use crate::unsynced::Unsynced;
+use crate::worktree::remove_tree;
 
 /// Whether a file must survive a power cut the moment its writing returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +29,8 @@ pub struct LedgerDir {
     root: PathBuf,
     /// Where agents write; the ledger itself may lie in the user's tree.
     worktrees: PathBuf,
+    /// Where agents work that only read.
+    workplaces: PathBuf,
     unsynced: Arc<Unsynced>,
 }
 
@@ -37,21 +42,24 @@ impl LedgerDir {
         if !ignore.exists() {
             write_private(&ignore, b"*\n", Durability::Process)?;
         }
-        let worktrees = root.join("worktrees");
+        let (worktrees, workplaces) = (root.join("worktrees"), root.join("work"));
         Ok(Self {
             root,
             worktrees,
+            workplaces,
             unsynced: Arc::default(),
         })
     }
 
-    /// Lets agents that write do so below `directory`, in a place of this ledger's own.
+    /// Lets agents work below `directory`, in places of this ledger's own. It is outside of the
+    /// user's tree, whose files could instruct them, and below no directory that git ignores.
     #[must_use]
-    pub fn with_worktrees_in(mut self, directory: &Path) -> Self {
+    pub fn with_places_in(mut self, directory: &Path) -> Self {
         let root = self.root.canonicalize().unwrap_or(self.root.clone());
         let hash = hash_of(root.as_os_str().as_encoded_bytes());
         let name = hash.chars().take(16).collect::<String>();
-        self.worktrees = directory.join(name);
+        self.worktrees = directory.join("worktrees").join(&name);
+        self.workplaces = directory.join("work").join(name);
         self
     }
 
@@ -64,13 +72,13 @@ impl LedgerDir {
     /// Returns the cases of which something lies where agents write, whoever left it.
     #[must_use]
     pub(crate) fn cases_with_worktrees(&self) -> Vec<CaseId> {
-        let entries = fs::read_dir(&self.worktrees).into_iter().flatten();
-        let names = entries.flatten().map(|entry| entry.file_name());
-        let mut cases: Vec<CaseId> = names
-            .filter_map(|name| CaseId::new(name.to_string_lossy()).ok())
-            .collect();
-        cases.sort();
-        cases
+        cases_in(&self.worktrees)
+    }
+
+    /// Returns the cases of which something lies where agents read, whoever left it.
+    #[must_use]
+    pub(crate) fn cases_with_workplaces(&self) -> Vec<CaseId> {
+        cases_in(&self.workplaces)
     }
 
     /// Returns the directory itself.
@@ -97,6 +105,12 @@ impl LedgerDir {
         self.root.join("runs")
     }
 
+    /// Returns where it is remembered that linters report what they should.
+    #[must_use]
+    pub(crate) fn proofs(&self) -> PathBuf {
+        self.root.join("proofs")
+    }
+
     /// Returns the isolated home directory of one agent.
     #[must_use]
     pub fn home(&self, agent: &AgentName) -> PathBuf {
@@ -112,22 +126,23 @@ impl LedgerDir {
     /// Returns the directory in which the agents of a case work when they are given no other.
     #[must_use]
     pub fn workplace(&self, case: &CaseId) -> PathBuf {
-        self.root.join("work").join(case.as_str())
+        self.workplaces.join(case.as_str())
     }
 
-    /// Makes that directory, empty at first.
+    /// Makes that directory, with nothing in it at first but a repository without files: whoever
+    /// looks upwards for one finds no other.
     pub(crate) fn make_workplace(&self, case: &CaseId) -> io::Result<PathBuf> {
         let path = self.workplace(case);
-        create_private_dir(&path)?;
+        let dot_git = path.join(".git");
+        if !dot_git.join("HEAD").exists() {
+            make_git_dir(&dot_git, ObjectFormat::Sha1, None)?;
+        }
         Ok(path)
     }
 
     /// Removes that directory with all that agents left in it.
     pub(crate) fn clear_workplace(&self, case: &CaseId) -> io::Result<()> {
-        match fs::remove_dir_all(self.workplace(case)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        remove_tree(&self.workplace(case))
     }
 
     /// Returns our own clone of the user's repository, from which changes are read.
@@ -211,6 +226,17 @@ pub(crate) fn holds_paid_answer(run_dir: &Path) -> bool {
 #[must_use]
 pub fn hash_of(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
+}
+
+/// Returns the cases that have a directory of their name in `directory`.
+fn cases_in(directory: &Path) -> Vec<CaseId> {
+    let entries = fs::read_dir(directory).into_iter().flatten();
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let mut cases: Vec<CaseId> = names
+        .filter_map(|name| CaseId::new(name.to_string_lossy()).ok())
+        .collect();
+    cases.sort();
+    cases
 }
 
 /// Makes a directory and its parents, readable by the user alone.

@@ -18,6 +18,7 @@ pub mod doctor;
 mod engine;
 pub mod export;
 pub mod files;
+mod git_dir;
 pub mod human;
 pub mod ledger;
 pub mod replay;

@@ -24,7 +24,10 @@ use crate::config::Synchronous;
 use crate::dispute::DisputeConduct;
 use crate::export::{Exported, ExportedRun};
 use crate::files::LedgerDir;
-use crate::review::{ADVISORY_STEP, Advice, RecordedArbitration, RecordedNames, Reviewed};
+use crate::review::{
+    ADVISORY_STEP, Advice, EVIDENCE_STEP, RecordedArbitration, RecordedEvidence, RecordedNames,
+    Reviewed,
+};
 use crate::run::RecordedRun;
 
 /// A temporary ledger and the recorded agents, ready to play a case again.
@@ -107,13 +110,13 @@ impl Stage {
             CaseKind::Trial => self.play_trial().await?,
             CaseKind::Review => {
                 let clone = self.recorded_in.clone_of_repository();
-                let advice = self.advice();
+                let (advice, evidence) = (self.advice(), self.evidence());
                 let arbitration = RecordedArbitration::of(&self.exported.events);
                 let report = self.exported.review(&self.recorded_in)?;
                 let names = report.as_ref().map(RecordedNames::of).unwrap_or_default();
-                let replay = self
-                    .engine
-                    .replay_review(record, clone, advice, arbitration, names);
+                let replay =
+                    self.engine
+                        .replay_review(record, clone, advice, evidence, arbitration, names);
                 let reviewed = replay.await?;
                 self.compare_review(&reviewed)?
             }
@@ -157,6 +160,20 @@ impl Stage {
             _ => None,
         });
         serde_json::from_value(outputs.next()?.clone()).ok()
+    }
+
+    /// Returns what tools looked at when the case was recorded.
+    fn evidence(&self) -> RecordedEvidence {
+        let steps = self.exported.events.iter();
+        let outputs = steps.filter_map(|event| match &event.kind {
+            EventKind::StepFinished { step, output } => {
+                let name = step.as_str().strip_prefix(EVIDENCE_STEP)?.trim_start();
+                let evidence = serde_json::from_value(output.clone()).ok()?;
+                Some((name.to_owned(), evidence))
+            }
+            _ => None,
+        });
+        outputs.collect()
     }
 
     fn compare_review(&self, reviewed: &Reviewed) -> Result<Vec<String>, CaseError> {

@@ -1,8 +1,8 @@
-//! A linter: no prompt, a report on stdout or in a file, an exit code that means nothing.
+//! A linter: no prompt, a report on stdout or in a file, an exit code that proves nothing.
 //!
 //! Linters exit with a code that says whether they found something, and each has codes of its own.
-//! So the evidence is a report that is whole and in a known format; only without one do the exit
-//! code and stderr tell what went wrong. Nothing is known here of what a report says.
+//! So the evidence is a report that is whole and in a known format. A code other than 0 with a
+//! report that finds nothing is a contradiction, and no answer.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -13,7 +13,7 @@ use std::path::Path;
 use nix::fcntl::OFlag;
 use tribunal_core::agent::ErrorClass;
 use tribunal_core::money::{Cost, MicroUsd, Usage};
-use tribunal_core::reply::tool_of;
+use tribunal_core::reply::tool_report_of;
 use tribunal_core::text::truncate_chars;
 
 use super::plan::{Context, Plan};
@@ -106,7 +106,10 @@ impl Form for Report {
     }
 
     fn text(bytes: &[u8], end: &Ending<'_>) -> Result<String, AgentError> {
-        match tool_of(bytes) {
+        match tool_report_of(bytes) {
+            Ok(report) if report.is_empty && end.exit.code != Some(0) => {
+                Err(no_report(bytes, end, "it has no findings"))
+            }
             Ok(_) => Ok(String::from_utf8_lossy(bytes).into_owned()),
             Err(problem) => Err(no_report(bytes, end, &problem.to_string())),
         }

@@ -80,6 +80,17 @@ fn native_codex(path: &Path) -> Option<PathBuf> {
         .find(|binary| binary.is_file())
 }
 
+/// Returns a word of a command line, with size and time where it is the path of a file.
+pub(super) fn stamp_of(word: &str) -> String {
+    let Ok(data) = std::fs::metadata(word) else {
+        return word.to_owned();
+    };
+    let changed = data.modified().ok();
+    let since = changed.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    let millis = since.map_or(0, |since| since.as_millis());
+    format!("{word} {} {millis}", data.len())
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;

@@ -141,6 +141,12 @@ impl Agent for CommandAgent {
         self.spec.cli != Cli::Linter
     }
 
+    fn stamp(&self) -> Option<String> {
+        let argv = self.program().ok()?;
+        let words = argv.iter().map(|word| locate::stamp_of(word));
+        Some(words.collect::<Vec<_>>().join("\n"))
+    }
+
     async fn run(
         &self,
         call: Call,

@@ -151,6 +151,21 @@ impl TestEnv {
         self.root.path().join("ledger")
     }
 
+    /// Returns the places of agents that are still there.
+    pub fn places_left(&self) -> Vec<PathBuf> {
+        let state = match self.env.get("XDG_STATE_HOME") {
+            Some(path) => PathBuf::from(path),
+            None => self.home().join(".local/state"),
+        };
+        let below = |path: PathBuf| {
+            let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+            entries.map(|entry| entry.path())
+        };
+        let kinds = ["work", "worktrees"].map(|kind| state.join("tribunal").join(kind));
+        let ledgers = kinds.into_iter().flat_map(below);
+        ledgers.flat_map(below).collect()
+    }
+
     /// Writes a file of the project.
     pub fn write(&self, path: &str, contents: impl AsRef<[u8]>) -> PathBuf {
         let path = self.project().join(path);

@@ -38,12 +38,27 @@ fn read_run(run: &Value, at: &str, sink: &mut Sink<'_>) {
         sink.incomplete(at, "the run has no results");
         return;
     };
+    read_artifacts(run, sink);
     let rules = Rules::of(run);
     let places = Places::of(run);
     for (index, result) in results.iter().enumerate() {
-        if !is_set_aside(result) {
+        if is_set_aside(result) {
+            sink.set_aside();
+        } else {
             let at = format!("{at}.results[{index}]");
             finding(result, &rules, &places, &at, sink);
+        }
+    }
+}
+
+/// Takes the files that the tool says it looked at.
+fn read_artifacts(run: &Value, sink: &mut Sink<'_>) {
+    let artifacts = run.get("artifacts").and_then(Value::as_array);
+    for artifact in artifacts.into_iter().flatten() {
+        let roles = artifact.get("roles").and_then(Value::as_array);
+        let is_target = |roles: &Vec<Value>| roles.iter().any(|one| one == "analysisTarget");
+        if roles.is_none_or(is_target) {
+            sink.looked_at(text(artifact, "/location/uri"));
         }
     }
 }

@@ -293,7 +293,10 @@ impl Engine {
                 }
             }
         };
-        match case.step_if_answered(&step, Then::GoOn, work).await {
+        let asked = case.step_if_answered(&step, Then::GoOn, work).await;
+        // What the arbiter left there is of no use; a leftover does no harm.
+        let _ = self.dir.clear_workplace(case.id());
+        match asked {
             Ok(Some(answered)) => Ok(Ok(self.reply_of(&answered.run)?)),
             Ok(None) => {
                 let why = failure.unwrap_or_else(|| "no answer came".to_owned());

@@ -11,19 +11,25 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::listing::{self, Entry, Kind};
 use super::repository::Repository;
 use super::{ChangeError, Pinned, agent_names, blobs, names, paths};
 use crate::files::create_private_dir;
+use crate::git_dir::make_git_dir;
+
+/// How long listing the files may take.
+const TIME_LIMIT: Duration = Duration::from_secs(300);
 
 /// How much of a file is looked at before it is written.
 const OPENING: u64 = 4 << 10;
 
 /// Writes the tree after the change into `target`, which must not exist or be empty.
 ///
-/// It appears whole or not at all. For a patch without a repository there is nothing to write, and
-/// the directory stays empty.
+/// It appears whole or not at all, with a git directory that lists the files, so that programs that
+/// look upwards for a repository find this one. For a patch without a repository there is nothing
+/// else to write.
 ///
 /// # Errors
 ///
@@ -41,10 +47,41 @@ pub fn checkout(repo: &Repository, pinned: &Pinned, target: &Path) -> Result<(),
         .prefix(".checkout-")
         .tempdir_in(parent)
         .map_err(doing())?;
-    if let Some(head) = &pinned.head {
-        write_tree(repo, head, new.path(), AgentFiles::LeftOut)?;
-    }
+    let written = match &pinned.head {
+        Some(head) => write_tree(repo, head, new.path(), AgentFiles::LeftOut)?.entries,
+        None => Vec::new(),
+    };
+    let dot_git = new.path().join(".git");
+    make_git_dir(&dot_git, repo.format, None).map_err(doing())?;
+    list_files(repo, &dot_git, &written)?;
     fs::rename(new.keep(), target).map_err(doing())
+}
+
+/// Lists the files in the index of their git directory: a file that is tracked is looked at by
+/// most programs even where the project's own `.gitignore` names it.
+fn list_files(repo: &Repository, dot_git: &Path, entries: &[Entry]) -> Result<(), ChangeError> {
+    let list = index_info(entries);
+    if list.is_empty() {
+        return Ok(());
+    }
+    let call = repo.git.on(dot_git).index(&dot_git.join("index"));
+    let call = call.args(["update-index", "-z", "--index-info"]);
+    call.limit(TIME_LIMIT).input(list).output()?;
+    Ok(())
+}
+
+/// Returns the entries as `update-index --index-info` reads them, submodules left out.
+pub(crate) fn index_info(entries: &[Entry]) -> Vec<u8> {
+    let mut list = Vec::new();
+    let files = entries
+        .iter()
+        .filter(|entry| entry.new.kind() != Kind::Submodule);
+    for entry in files {
+        list.extend_from_slice(format!("{:06o} {}\t", entry.new.mode, entry.new.id).as_bytes());
+        list.extend_from_slice(&entry.path);
+        list.push(0);
+    }
+    list
 }
 
 /// Whether files with which a repository speaks to agents, or configures them, are written.

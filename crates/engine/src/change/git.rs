@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufReader, Read};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -120,6 +121,7 @@ pub(crate) struct Call<'a> {
     directory: PathBuf,
     index: Option<PathBuf>,
     objects: Option<PathBuf>,
+    borrowed: Option<PathBuf>,
     settings: Vec<String>,
     args: Vec<OsString>,
     input: Vec<u8>,
@@ -135,6 +137,7 @@ impl<'a> Call<'a> {
             directory: directory.to_owned(),
             index: None,
             objects: None,
+            borrowed: None,
             settings: Vec::new(),
             args: Vec::new(),
             input: Vec::new(),
@@ -166,6 +169,12 @@ impl<'a> Call<'a> {
     /// Reads and writes objects in this store, whatever the git directory.
     pub(crate) fn objects(mut self, path: &Path) -> Self {
         self.objects = Some(path.to_owned());
+        self
+    }
+
+    /// Reads objects in this store too.
+    pub(crate) fn borrowing(mut self, path: &Path) -> Self {
+        self.borrowed = Some(path.to_owned());
         self
     }
 
@@ -312,6 +321,9 @@ impl<'a> Call<'a> {
         if let Some(objects) = &self.objects {
             command.env("GIT_OBJECT_DIRECTORY", objects);
         }
+        if let Some(borrowed) = &self.borrowed {
+            command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted(borrowed));
+        }
         let own = SETTINGS.iter().copied();
         for setting in own.chain(self.settings.iter().map(String::as_str)) {
             command.args(["-c", setting]);
@@ -324,6 +336,19 @@ impl<'a> Call<'a> {
         let first = self.args.first().map(|arg| arg.to_string_lossy());
         first.unwrap_or_default().into_owned()
     }
+}
+
+/// Returns a path as git reads it in a list of paths, where a colon would end it.
+fn quoted(path: &Path) -> OsString {
+    let mut bytes = vec![b'"'];
+    for byte in path.as_os_str().as_bytes() {
+        if matches!(byte, b'"' | b'\\') {
+            bytes.push(b'\\');
+        }
+        bytes.push(*byte);
+    }
+    bytes.push(b'"');
+    OsString::from_vec(bytes)
 }
 
 fn failed(command: String, stderr: &[u8]) -> ChangeError {

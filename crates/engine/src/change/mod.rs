@@ -46,6 +46,7 @@ pub use error::ChangeError;
 pub(crate) use listing::all_paths;
 pub use locks::LockFile;
 pub(crate) use locks::lock_files;
+pub(crate) use own::ObjectFormat;
 pub use pin::pin;
 pub use read::read;
 pub(crate) use repository::Known;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tribunal_agents::spec::{Api, Cli, family_of_tool};
+use tribunal_agents::spec::{Api, Cli, family_of_tool, tool_named_by};
 use tribunal_core::agent::{Access, Role, family_of};
 use tribunal_core::ids::{AgentName, CaseId};
 
@@ -103,6 +103,10 @@ pub struct AgentSettings {
     /// Money this agent may spend.
     #[serde(default, skip_serializing_if = "AgentBudget::is_empty")]
     pub budget: AgentBudget,
+    /// Whether an empty report of a linter is an answer although nothing shows that it looked at any
+    /// file.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub accept_empty: bool,
     /// Whether the agent takes part at all.
     #[serde(default = "enabled", skip_serializing_if = "is_enabled")]
     pub enabled: bool,
@@ -122,7 +126,7 @@ fn is_enabled(enabled: &bool) -> bool {
 
 impl AgentSettings {
     /// All keys of an agent.
-    pub const KEYS: [&'static str; 24] = [
+    pub const KEYS: [&'static str; 25] = [
         "name",
         "command",
         "provider",
@@ -146,6 +150,7 @@ impl AgentSettings {
         "max_output_tokens",
         "temperature",
         "budget",
+        "accept_empty",
         "enabled",
     ];
 
@@ -176,6 +181,7 @@ impl AgentSettings {
             max_output_tokens: None,
             temperature: None,
             budget: AgentBudget::default(),
+            accept_empty: false,
             enabled: true,
         }
     }
@@ -200,6 +206,13 @@ impl AgentSettings {
     #[must_use]
     pub fn is_tool(&self) -> bool {
         self.provider() == Some(Provider::Sarif)
+    }
+
+    /// Returns the name of the tool that the agent runs, if it is one.
+    #[must_use]
+    pub fn tool(&self) -> Option<String> {
+        let command = self.command.as_ref().filter(|_| self.is_tool());
+        command.map(|command| tool_named_by(command.argv()))
     }
 
     /// Returns the family of the agent: the configured one, else that of its tool or model.

@@ -89,6 +89,13 @@ fn check_agent(agent: &AgentSettings, places: Places<'_>) -> Result<(), ConfigEr
     check_reach(agent, places)?;
     if agent.is_tool() {
         check_tool(agent, places)?;
+    } else if agent.accept_empty {
+        let message = format!("`agents.{name}.accept_empty` is only for linters");
+        return places.error(
+            &["agents", name, "accept_empty"],
+            message,
+            Some("remove it"),
+        );
     }
     check_names(agent, places)?;
     if let Some(url) = &agent.base_url {

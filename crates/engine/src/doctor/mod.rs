@@ -20,6 +20,7 @@ use crate::case::CaseError;
 use crate::config::Settings;
 use crate::dispute::fault_of_file;
 use crate::files::LedgerDir;
+use crate::worktree::is_new;
 
 /// What is examined.
 pub struct Subject<'a> {
@@ -64,7 +65,7 @@ pub async fn examine(subject: &Subject<'_>) -> Result<LedgerHealth, CaseError> {
             format!("directory runs/{name} belongs to no run"),
         ));
     }
-    for case in ownerless_worktrees(dir, &cases) {
+    for case in ownerless_places(dir, &cases) {
         let text = format!("files of an agent are left although case {case} has ended");
         violations.push(found("I8", text));
     }
@@ -83,13 +84,20 @@ pub async fn examine(subject: &Subject<'_>) -> Result<LedgerHealth, CaseError> {
 }
 
 /// Returns the cases of which agents' files are left although they have ended, or nobody knows them.
-fn ownerless_worktrees(dir: &LedgerDir, cases: &[CaseRecord]) -> Vec<CaseId> {
-    let is_at_work = |id: &CaseId| {
-        let known = cases.iter().find(|case| case.id == *id);
-        known.is_some_and(|case| case.owned || !matches!(case.state, CaseState::Closed(_)))
-    };
+fn ownerless_places(dir: &LedgerDir, cases: &[CaseRecord]) -> Vec<CaseId> {
+    let record = |id: &CaseId| cases.iter().find(|case| case.id == *id);
+    let is_at_work = |case: &CaseRecord| case.owned || !matches!(case.state, CaseState::Closed(_));
     let mut left = dir.cases_with_worktrees();
-    left.retain(|id| !is_at_work(id));
+    left.retain(|id| !record(id).is_some_and(is_at_work));
+    let mut looked = dir.cases_with_workplaces();
+    // The case of a new place may not be stored yet.
+    looked.retain(|id| match record(id) {
+        Some(case) => !is_at_work(case),
+        None => !is_new(&dir.workplace(id)),
+    });
+    left.extend(looked);
+    left.sort();
+    left.dedup();
     left
 }
 

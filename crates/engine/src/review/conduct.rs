@@ -76,7 +76,7 @@ impl Engine {
         before: &[TrackedFinding],
     ) -> Result<(ReviewReport, Vec<TrackedFinding>), CaseError> {
         let case = asking.case;
-        let heard = self.hear_all(asking, request, change).await?;
+        let heard = self.hear_all(asking, repository, request, change).await?;
         let others = other_files(repository, change, &heard).await?;
         let ground = ground::Ground::new(change).with_others(others);
         let (mut input, mut doubts) = collect(&heard, &ground);

@@ -8,16 +8,17 @@ use tribunal_core::event::EventKind;
 use tribunal_core::finding::{Finding, Source};
 use tribunal_core::ids::AgentName;
 use tribunal_core::prompt::{FindPrompt, ask_again};
-use tribunal_core::reply::{Author, Findings, Problem, read_signed_findings, read_tool_output};
+use tribunal_core::reply::{Author, Findings, Problem, read_signed_findings};
 use tribunal_core::review::report::ReviewerState;
 use tribunal_core::text::truncate_chars;
 
 use super::ask::{Asking, Unanswered};
 use super::ground::known_path;
 use super::material::Part;
+use super::tool::ToolSeat;
 use super::{ReviewRequest, nonce};
 use crate::case::CaseError;
-use crate::change::Change;
+use crate::change::{Change, Repository};
 
 /// A part is halved at most so often for a model whose context is too small.
 const MOST_HALVINGS: u32 = 6;
@@ -45,6 +46,8 @@ pub(crate) struct Heard {
     pub(crate) covered: Vec<String>,
     /// How many findings of a tool are about code that is not under review.
     pub(crate) elsewhere: usize,
+    /// What people should know about it, one sentence each.
+    pub(crate) notes: Vec<String>,
 }
 
 /// An agent as a member of the panel.
@@ -53,6 +56,8 @@ pub(crate) struct AgentMember {
     pub(crate) name: AgentName,
     pub(crate) family: String,
     pub(crate) domains: Vec<String>,
+    /// What is known of it before it runs, where it is a tool.
+    pub(crate) tool: Option<ToolSeat>,
 }
 
 impl AgentMember {
@@ -68,13 +73,14 @@ impl AgentMember {
 #[derive(Clone, Copy)]
 pub(crate) struct Hearing<'a> {
     pub(crate) asking: Asking<'a>,
+    pub(crate) repository: &'a Repository,
     pub(crate) request: &'a ReviewRequest,
     /// The parts of the change.
     pub(crate) parts: &'a [Part],
 }
 
 /// What came of one part.
-enum PartAnswer {
+pub(super) enum PartAnswer {
     /// An answer that was read, perhaps with problems.
     Read(Findings),
     /// No answer: the run failed.
@@ -110,7 +116,7 @@ impl Hearing<'_> {
         Ok(heard)
     }
 
-    async fn record_if_missing(self, heard: &Heard) -> Result<(), CaseError> {
+    pub(super) async fn record_if_missing(self, heard: &Heard) -> Result<(), CaseError> {
         let ReviewerState::Missing { why, .. } = &heard.state else {
             return Ok(());
         };
@@ -121,7 +127,13 @@ impl Hearing<'_> {
         self.asking.case.record([missed]).await
     }
 
-    async fn note_heard(self, member: &AgentMember, part: usize, parts: usize, found: &Findings) {
+    pub(super) async fn note_heard(
+        self,
+        member: &AgentMember,
+        part: usize,
+        parts: usize,
+        found: &Findings,
+    ) {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let heard = EventKind::ReviewerHeard {
             reviewer: member.name.to_string(),
@@ -131,37 +143,6 @@ impl Hearing<'_> {
             problems: found.problems.iter().map(ToString::to_string).collect(),
         };
         self.asking.case.note(heard).await;
-    }
-
-    /// Lets a tool look at the checkout and reads its report.
-    pub(crate) async fn tool(
-        self,
-        member: &AgentMember,
-        change: &Change,
-    ) -> Result<Heard, CaseError> {
-        let mut heard = Heard::nothing_yet(member);
-        let paths: Vec<String> = change.files.iter().map(|file| file.path.clone()).collect();
-        let key = format!("review {}", member.name);
-        let answer = match self.ask(member, &key, String::new()).await? {
-            Ok(reply) => {
-                let root = self.asking.directory.to_string_lossy();
-                let output = reply.text.as_bytes();
-                let found = read_tool_output(output, Some(&root), &member.author());
-                let (found, elsewhere) = tools_own(found, change);
-                heard.elsewhere = elsewhere;
-                PartAnswer::Read(found)
-            }
-            Err(answer) => answer,
-        };
-        if let PartAnswer::Read(found) = &answer {
-            self.note_heard(member, 1, 1, found).await;
-        }
-        heard.take(paths, answer);
-        // What a tool reads is its own business: it proves nothing about what it does not mention.
-        heard.covered.clear();
-        number(&mut heard.findings);
-        self.record_if_missing(&heard).await?;
-        Ok(heard)
     }
 
     /// Puts one part, halved if the model cannot take it, and returns the answers with the files
@@ -248,7 +229,7 @@ impl Hearing<'_> {
     }
 
     /// Puts one question and returns the reply.
-    async fn ask(
+    pub(super) async fn ask(
         self,
         member: &AgentMember,
         key: &str,
@@ -271,7 +252,7 @@ impl Heard {
         }
     }
 
-    fn nothing_yet(member: &AgentMember) -> Self {
+    pub(super) fn nothing_yet(member: &AgentMember) -> Self {
         Self {
             name: member.name.to_string(),
             family: member.family.clone(),
@@ -280,10 +261,11 @@ impl Heard {
             problems: Vec::new(),
             covered: Vec::new(),
             elsewhere: 0,
+            notes: Vec::new(),
         }
     }
 
-    fn take(&mut self, paths: Vec<String>, answer: PartAnswer) {
+    pub(super) fn take(&mut self, paths: Vec<String>, answer: PartAnswer) {
         match answer {
             PartAnswer::Read(found) => {
                 let problems = found.problems.iter().map(ToString::to_string);
@@ -304,7 +286,7 @@ impl Heard {
     }
 
     /// Notes that something is missing; the first reason is told.
-    fn miss(&mut self, class: Option<ErrorClass>, why: String) {
+    pub(super) fn miss(&mut self, class: Option<ErrorClass>, why: String) {
         if !matches!(self.state, ReviewerState::Missing { .. }) {
             self.state = ReviewerState::Missing { class, why };
         }

@@ -19,6 +19,7 @@ mod recorded_names;
 mod report;
 mod sit;
 mod steer;
+mod tool;
 
 use std::path::{Path, PathBuf};
 
@@ -49,6 +50,8 @@ use debate::JudgeSeat;
 pub use panel::Member;
 pub(crate) use recorded_names::RecordedNames;
 pub use steer::SettingsNote;
+pub use tool::ToolSeat;
+pub(crate) use tool::{RecordedEvidence, STEP as EVIDENCE_STEP};
 
 /// What the user asked for.
 #[derive(Debug, Clone)]
@@ -182,6 +185,9 @@ pub(crate) struct ReviewRequest {
     /// How findings were called, when a review is done again.
     #[serde(skip)]
     recorded: RecordedNames,
+    /// What tools looked at when the review was recorded, where it is done again.
+    #[serde(skip)]
+    evidence: Option<RecordedEvidence>,
 }
 
 /// The policy of a review: all of its numbers, so that later versions come to the same end.
@@ -326,6 +332,7 @@ impl Engine {
             phase: String::new(),
             rules,
             notes,
+            evidence: None,
             directory: wish.directory,
             seed: format!("{:016x}{:016x}", crate::random_bits(), crate::random_bits()),
             members,
@@ -367,6 +374,7 @@ impl Engine {
         record: &CaseRecord,
         clone_dir: PathBuf,
         advice: Option<Advice>,
+        evidence: RecordedEvidence,
         arbitration: RecordedArbitration,
         names: RecordedNames,
     ) -> Result<Reviewed, CaseError> {
@@ -376,6 +384,7 @@ impl Engine {
             request.recorded = Some(arbitration);
         }
         request.advisories = Some(Shelf::Recorded(advice));
+        request.evidence = Some(evidence);
         let repository = Repository::open(&request.directory, clone_dir)?;
         let (title, json) = (record.title.clone(), record.request.clone());
         let case = self.new_case(CaseKind::Review, title, json);
@@ -389,9 +398,7 @@ impl Engine {
         request: ReviewRequest,
     ) -> Result<Reviewed, CaseError> {
         let id = case.id().clone();
-        if request.arbitration.is_some() {
-            self.sweep_worktrees().await?;
-        }
+        self.sweep_places().await?;
         let done = self.conduct(&case, repository, &request).await;
         self.dir
             .clear_workplace(&id)

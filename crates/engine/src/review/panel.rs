@@ -7,6 +7,7 @@ use tribunal_core::ids::AgentName;
 
 use super::builtin;
 use super::debate::JudgeSeat;
+use super::tool::ToolSeat;
 use crate::Engine;
 use crate::case::CaseError;
 use crate::config::{AgentSettings, Builtin, Roster, Settings};
@@ -30,6 +31,9 @@ pub enum Member {
         domains: Vec<String>,
         /// Whether it is a tool that takes no question and answers in its own format.
         is_tool: bool,
+        /// What is known of the tool; absent for others, and in records of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool: Option<ToolSeat>,
     },
     /// Findings of another tool, read from a file.
     Import {
@@ -37,6 +41,9 @@ pub enum Member {
         name: String,
         /// Hash of the stored contents.
         contents: String,
+        /// The family of the tool, where the report or its name tells.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        family: Option<String>,
     },
     /// A reviewer of the config who is not asked, because nobody trusts what it runs or sends.
     Unasked {
@@ -63,7 +70,10 @@ impl Member {
         match self {
             Self::Builtin { .. } => builtin::FAMILY.to_owned(),
             Self::Agent { family, .. } => family.clone(),
-            Self::Import { name, .. } => format!("tool:{name}"),
+            Self::Import { name, family, .. } => match family {
+                Some(family) => family.clone(),
+                None => format!("tool:{name}"),
+            },
             Self::Unasked { name } => format!("unasked:{name}"),
         }
     }
@@ -125,6 +135,11 @@ fn member(engine: &Engine, agent: &AgentSettings) -> Result<Member, CaseError> {
         family: seat.agent.profile().family.clone(),
         domains: agent.domain.clone(),
         is_tool: agent.is_tool(),
+        tool: agent.tool().map(|name| ToolSeat {
+            name,
+            family_is_set: agent.family.is_some(),
+            accept_empty: agent.accept_empty,
+        }),
     })
 }
 

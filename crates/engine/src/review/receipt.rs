@@ -1,6 +1,7 @@
 //! The receipt: what was seen by whom, and what by nobody.
 
 use tribunal_code::nature::Nature;
+use tribunal_core::reply::tool_reads;
 use tribunal_core::review::coverage::{Coverage, CoveredFile, FileStatus, LeftOut, Omission};
 
 use super::hear::Heard;
@@ -29,6 +30,14 @@ pub(super) fn coverage(change: &Change, request: &ReviewRequest, heard: &[Heard]
         .members
         .iter()
         .any(|member| matches!(member, Member::Builtin { .. }));
+    let has_tool_for = |path: &str| {
+        request.members.iter().any(|member| match member {
+            Member::Agent { tool, .. } => tool
+                .as_ref()
+                .is_some_and(|tool| tool_reads(&tool.name, path)),
+            Member::Builtin { .. } | Member::Import { .. } | Member::Unasked { .. } => false,
+        })
+    };
     for file in &change.files {
         let is_covered = heard.iter().any(|one| one.covered.contains(&file.path));
         if is_covered {
@@ -60,6 +69,8 @@ pub(super) fn coverage(change: &Change, request: &ReviewRequest, heard: &[Heard]
                 Omission::Unreadable,
                 "the built-in reviewers could not check it",
             )
+        } else if has_tool_for(&file.path) {
+            (Omission::Unanswered, "")
         } else if nature.is_prose_or_data() {
             (Omission::NotCode, "")
         } else {

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use futures_util::future::try_join_all;
 use tribunal_code::rule::{Domain, RuleSet, load_user_rules};
-use tribunal_core::reply::{Author, read_tool_output};
+use tribunal_core::reply::{
+    Author, family_of_tool_named, is_known_tool, read_tool_report, tool_name, tool_report_of,
+};
 use tribunal_core::review::coverage::FileStatus;
 use tribunal_core::review::report::ReviewerState;
 
@@ -20,12 +22,14 @@ impl Engine {
     pub(super) async fn hear_all(
         &self,
         asking: Asking<'_>,
+        repository: &Repository,
         request: &ReviewRequest,
         change: &Change,
     ) -> Result<Vec<Heard>, CaseError> {
         let parts = material::parts(change, request.part_chars.max(1_000) as usize);
         let hearing = Hearing {
             asking,
+            repository,
             request,
             parts: &parts,
         };
@@ -39,6 +43,7 @@ impl Engine {
                     family,
                     domains,
                     is_tool,
+                    tool,
                 } = member
                 else {
                     return None;
@@ -47,6 +52,7 @@ impl Engine {
                     name: name.clone(),
                     family: family.clone(),
                     domains: domains.clone(),
+                    tool: tool.clone(),
                 };
                 let is_tool = *is_tool;
                 Some(async move {
@@ -134,6 +140,7 @@ impl Engine {
                     .collect(),
                 covered: covered.clone(),
                 elsewhere: 0,
+                notes: Vec::new(),
             };
             (index, heard)
         });
@@ -150,7 +157,14 @@ impl Engine {
                 .dir
                 .put_blob(text.as_bytes())
                 .map_err(CaseError::file("store the findings of another tool"))?;
+            let report = tool_report_of(text.as_bytes());
+            let told = report.ok().and_then(|report| report.tool);
+            // A report that finds nothing often does not say whose it is; its name may.
+            let by_name = || Some(tool_name(&name)).filter(|tool| is_known_tool(tool));
             Ok(Member::Import {
+                family: told
+                    .or_else(by_name)
+                    .map(|tool| family_of_tool_named(&tool)),
                 name: name.into_owned(),
                 contents,
             })
@@ -165,7 +179,7 @@ impl Engine {
     ) -> Result<Vec<(usize, Heard)>, CaseError> {
         let mut all = Vec::new();
         for (index, member) in request.members.iter().enumerate() {
-            let Member::Import { name, contents } = member else {
+            let Member::Import { name, contents, .. } = member else {
                 continue;
             };
             let bytes = self
@@ -177,8 +191,10 @@ impl Engine {
                 family: member.family(),
             };
             let root = request.directory.to_string_lossy();
-            let found = read_tool_output(&bytes, Some(&root), &author);
-            let (mut found, elsewhere) = hear::tools_own(found, change);
+            let report = read_tool_report(&bytes, Some(&root), &author);
+            let is_proven =
+                !report.is_empty || report.looked.is_list() || report.looked.count.is_some();
+            let (mut found, elsewhere) = hear::tools_own(report.findings, change);
             hear::number(&mut found.findings);
             let problems: Vec<String> = found.problems.iter().map(ToString::to_string).collect();
             let state = match found.answered {
@@ -197,6 +213,13 @@ impl Engine {
                 // Nobody knows what the tool looked at.
                 covered: Vec::new(),
                 elsewhere,
+                notes: match found.answered && !is_proven {
+                    true => vec![format!(
+                        "{name} is an empty report that does not say which files were looked at: \
+                         it proves nothing"
+                    )],
+                    false => Vec::new(),
+                },
             };
             all.push((index, heard));
         }

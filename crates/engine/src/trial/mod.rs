@@ -168,7 +168,7 @@ impl Engine {
         if wish.challenge.trim().is_empty() {
             return Err(CaseError::Request("the challenge is empty".to_owned()));
         }
-        self.sweep_worktrees().await?;
+        self.sweep_places().await?;
         let request = self.trial_request(settings, &wish).await?;
         let id = CaseId::from_bits(crate::random_bits());
         let open = self.open_trial(id, &wish, request).await?;

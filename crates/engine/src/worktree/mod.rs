@@ -19,12 +19,12 @@ use std::time::Duration;
 
 use tribunal_core::time::Timestamp;
 
-use crate::change::checkout::{Written, write_tree};
+use crate::change::checkout::{Written, index_info, write_tree};
 use crate::change::git::Call;
 use crate::change::listing::Kind;
-use crate::change::own::ObjectFormat;
 use crate::change::{AgentFiles, ChangeError, Known, Pinned, Repository, tree_of};
 use crate::files::{create_private_dir, write_in_place};
+use crate::git_dir::make_git_dir;
 
 pub use apply::{apply, in_the_way, is_applied};
 pub use collect::{Collected, TouchedFile};
@@ -32,6 +32,7 @@ pub(crate) use publish::file_at;
 pub(crate) use publish::{advance, check_free, hand_over};
 pub use publish::{branch_commit, patch, publish, touched};
 pub use remove::remove_tree;
+pub(crate) use sweep::is_new;
 
 /// How long making a place or storing its files may take.
 const TIME_LIMIT: Duration = Duration::from_secs(300);
@@ -195,7 +196,11 @@ impl Worktree {
         let dot_git = place.join("tree/.git");
         let doing = || ChangeError::file(format!("make `{}`", dot_git.display()));
         make_git_dir(&dot_git, self.repo.format, None).map_err(doing())?;
+        // Git makes a pack where new objects go and renames it then, which works on one file system
+        // only. So the new repository is where they go, and ours is only read.
         let call = self.repo.call().limit(TIME_LIMIT);
+        let call = call.objects(&dot_git.join("objects"));
+        let call = call.borrowing(&self.repo.own.join("objects"));
         let call = call.args(["pack-objects", "--revs", "-q"]);
         let pack = dot_git.join("objects/pack/pack");
         call.args([pack.as_os_str()])
@@ -219,45 +224,14 @@ impl Worktree {
 
 /// Returns what was written as `update-index --index-info` reads it, and whether that is all.
 fn listed(written: &Written) -> (Vec<u8>, bool) {
-    let mut list = Vec::new();
     // Of nothing, git makes no index.
-    let mut is_whole = written.withheld.is_empty() && !written.entries.is_empty();
-    for entry in &written.entries {
-        if entry.new.kind() == Kind::Submodule {
-            is_whole = false;
-            continue;
-        }
-        list.extend_from_slice(format!("{:06o} {}\t", entry.new.mode, entry.new.id).as_bytes());
-        list.extend_from_slice(&entry.path);
-        list.push(0);
-    }
-    (list, is_whole)
-}
-
-/// Makes an empty git directory, with attributes of its own where it keeps our books.
-fn make_git_dir(
-    path: &Path,
-    format: ObjectFormat,
-    attributes: Option<&str>,
-) -> std::io::Result<()> {
-    for directory in ["objects/info", "objects/pack", "refs/heads", "info"] {
-        create_private_dir(&path.join(directory))?;
-    }
-    let write = |name: &str, text: &str| write_in_place(&path.join(name), text.as_bytes());
-    let (version, extension) = match format {
-        ObjectFormat::Sha1 => (0, ""),
-        ObjectFormat::Sha256 => (1, "[extensions]\n\tobjectFormat = sha256\n"),
-    };
-    let config = format!(
-        "[core]\n\trepositoryformatversion = {version}\n\tbare = false\n{extension}\
-         [user]\n\tname = coder\n\temail = coder@tribunal.invalid\n"
-    );
-    write("HEAD", "ref: refs/heads/main\n")?;
-    write("config", &config)?;
-    match attributes {
-        Some(text) => write("info/attributes", text),
-        None => Ok(()),
-    }
+    let is_whole = written.withheld.is_empty()
+        && !written.entries.is_empty()
+        && written
+            .entries
+            .iter()
+            .all(|entry| entry.new.kind() != Kind::Submodule);
+    (index_info(&written.entries), is_whole)
 }
 
 /// Returns what kind of object this is; nothing when it is not there.

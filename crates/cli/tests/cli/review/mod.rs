@@ -7,6 +7,8 @@ mod attacks;
 mod builtin;
 mod debate;
 mod harmless;
+mod linters;
+mod places;
 mod tools;
 
 use serde_json::json;
@@ -54,6 +56,35 @@ impl Desk {
             "  - {{name: {name}, provider: scripted, script: {:?}, role: reviewer, family: {family}}}\n",
             script.display().to_string()
         ));
+    }
+
+    /// Adds a linter that runs this shell script in the checkout.
+    pub(super) fn linter(&mut self, name: &str, script: &str) {
+        let path = self.env.root().join(format!("{name}.sh"));
+        std::fs::write(&path, script).unwrap();
+        self.reviewers.push(format!(
+            "  - {{name: {name}, kind: sarif, command: [sh, {:?}], role: reviewer}}\n",
+            path.display().to_string()
+        ));
+    }
+
+    /// Adds a linter that is a program of this name, which runs this shell script. `more` are further
+    /// keys of the agent.
+    pub(super) fn program(&mut self, name: &str, script: &str, more: &str) {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = self.env.root().join("bin").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, format!("#!/bin/sh\n{script}")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        self.raw_agent(&format!(
+            "{{name: {name}, kind: sarif, command: [{:?}], role: reviewer{more}}}",
+            path.display().to_string()
+        ));
+    }
+
+    /// Adds an agent as it is written in the config.
+    pub(super) fn raw_agent(&mut self, yaml: &str) {
+        self.reviewers.push(format!("  - {yaml}\n"));
     }
 
     /// Reviews with the scripted cast alone.

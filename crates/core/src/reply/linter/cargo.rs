@@ -17,6 +17,8 @@ pub(super) struct Build {
     /// Whether the final event came, and what it says.
     finished: Option<bool>,
     clippy: bool,
+    /// The main files of what was built.
+    built: BTreeSet<(bool, String)>,
 }
 
 impl Build {
@@ -37,7 +39,14 @@ impl Build {
                 // Several builds in one output are as good as the worst of them.
                 self.finished = Some(success == Some(true) && self.finished != Some(false));
             }
-            // What was built, and what follows a build.
+            "compiler-artifact" => {
+                let kinds = value_at(&event, "/target/kind").and_then(Value::as_array);
+                let is_script = |kind: &Value| kind.as_str() == Some("custom-build");
+                let alone = kinds.is_some_and(|kinds| kinds.iter().any(is_script));
+                let file = text(&event, "/target/src_path").to_owned();
+                self.built.insert((alone, file));
+            }
+            // What follows a build.
             _ => {}
         }
     }
@@ -55,6 +64,13 @@ impl Build {
     /// Hands over what the events say.
     pub(super) fn finish(self, sink: &mut Sink<'_>) {
         let denied = denied_by_default(&self.messages);
+        for (alone, file) in self.built.iter().filter(|(_, file)| !file.is_empty()) {
+            match alone {
+                // A build script lies beside all that it is not about.
+                true => sink.looked_at(file),
+                false => sink.looked_around(file),
+            }
+        }
         let mut errors = 0_usize;
         for (number, event) in &self.messages {
             errors += usize::from(text(event, "/message/level").starts_with("error"));

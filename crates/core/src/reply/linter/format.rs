@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use crate::text::headline;
 
 /// The formats that are recognised, as they are listed to people.
-const KNOWN: &str = "SARIF, cargo, ESLint, Ruff, Semgrep, golangci-lint, mypy, pyright, Biome, \
-                     oxlint, Code Quality and tribunal.review.v1";
+const KNOWN: &str = "SARIF, cargo, ESLint, Ruff, Semgrep, golangci-lint, mypy, pyright, Bandit, \
+                     Biome, oxlint, Code Quality and tribunal.review.v1";
 
 /// What one JSON value turns out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +19,7 @@ pub(super) enum Format {
     Golangci,
     MypyLine,
     Pyright,
+    Bandit,
     Biome,
     Oxlint,
     CodeQuality,
@@ -39,6 +40,7 @@ impl Format {
             Self::Golangci => "golangci-lint",
             Self::MypyLine => "mypy",
             Self::Pyright => "pyright",
+            Self::Bandit => "bandit",
             Self::Biome => "biome",
             Self::Oxlint => "oxlint",
             Self::OwnReport => "tribunal",
@@ -88,6 +90,8 @@ fn format_of_object(object: &Map<String, Value>) -> Option<Format> {
         Some(Format::OwnReport)
     } else if list("results") && list("errors") && has("paths") {
         Some(Format::Semgrep)
+    } else if list("results") && list("errors") && has("metrics") {
+        Some(Format::Bandit)
     } else if has("Issues") && (list("Issues") || has("Report")) {
         Some(Format::Golangci)
     } else if list("generalDiagnostics") && has("summary") {

@@ -14,6 +14,13 @@ pub(super) fn eslint(files: &[Value], sink: &mut Sink<'_>) {
             sink.unread(&format!("[{file_index}]"), "the file has no messages");
             continue;
         };
+        // A file that is ignored is listed too, with nothing but a warning without a rule.
+        let about_run = |message: &Value| text(message, "/ruleId").is_empty();
+        let skipped =
+            !messages.is_empty() && messages.iter().all(|one| about_run(one) && !is_fatal(one));
+        if !skipped {
+            sink.looked_at(path);
+        }
         for (index, message) in messages.iter().enumerate() {
             let at = format!("[{file_index}].messages[{index}]");
             eslint_message(message, path, &at, sink);
@@ -21,10 +28,14 @@ pub(super) fn eslint(files: &[Value], sink: &mut Sink<'_>) {
     }
 }
 
+fn is_fatal(message: &Value) -> bool {
+    message.get("fatal").and_then(Value::as_bool) == Some(true)
+}
+
 fn eslint_message(message: &Value, path: &str, at: &str, sink: &mut Sink<'_>) {
     let rule = text(message, "/ruleId");
     let says = text(message, "/message");
-    let fatal = message.get("fatal").and_then(Value::as_bool) == Some(true);
+    let fatal = is_fatal(message);
     let severity = message.get("severity").and_then(Value::as_u64);
     let weight = match severity {
         _ if fatal => weigh(Kind::Bug, Level::Broken),
@@ -63,6 +74,10 @@ pub(super) fn biome(report: &Value, diagnostics: &[Value], sink: &mut Sink<'_>) 
         let what = format!("{hidden} diagnostics were not printed; add `--max-diagnostics=none`");
         sink.incomplete("summary", &what);
     }
+    let files = |name: &str| value_at(report, &format!("/summary/{name}"))?.as_u64();
+    if let (Some(changed), Some(unchanged)) = (files("changed"), files("unchanged")) {
+        sink.counted("summary", changed.saturating_add(unchanged));
+    }
     for (index, diagnostic) in diagnostics.iter().enumerate() {
         let at = format!("diagnostics[{index}]");
         let category = text(diagnostic, "/category");
@@ -98,8 +113,8 @@ pub(super) fn biome(report: &Value, diagnostics: &[Value], sink: &mut Sink<'_>) 
 
 /// Reads `oxlint --format json`.
 pub(super) fn oxlint(report: &Value, diagnostics: &[Value], sink: &mut Sink<'_>) {
-    if report.get("number_of_files").and_then(Value::as_u64) == Some(0) {
-        sink.incomplete("number_of_files", "no file was looked at");
+    if let Some(files) = report.get("number_of_files").and_then(Value::as_u64) {
+        sink.counted("number_of_files", files);
     }
     for (index, diagnostic) in diagnostics.iter().enumerate() {
         let at = format!("diagnostics[{index}]");

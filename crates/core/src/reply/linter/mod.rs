@@ -8,6 +8,7 @@ mod cargo;
 mod documents;
 mod format;
 mod javascript;
+mod looked;
 pub(super) mod metadata;
 mod others;
 pub(super) mod paths;
@@ -26,33 +27,54 @@ use serde_json::Value;
 use self::cargo::Build;
 use self::documents::{Documents, text_of};
 use self::format::{Format, format_of, unknown};
+pub use self::looked::{
+    Looked, family_of_tool_named, is_known_tool, planted_defect, tool_name, tool_reads,
+};
 use self::sink::{Sink, text};
 use super::find::{Author, Findings, findings_in_value};
 use super::{Problem, sarif};
 use crate::text::headline;
+
+/// The report of a tool, as far as it could be read.
+#[derive(Debug, Default)]
+pub struct ToolReport {
+    /// What it says about the code.
+    pub findings: Findings,
+    /// The name of the tool, where the report tells.
+    pub tool: Option<String>,
+    /// What it says that it looked at.
+    pub looked: Looked,
+    /// Whether it reports nothing at all, not even what was suppressed.
+    pub is_empty: bool,
+}
 
 /// Reads what a linter or another analysis tool printed, in any of the known formats.
 ///
 /// Paths below `root`, the directory in which the tool ran, become relative to it.
 #[must_use]
 pub fn read_tool_output(output: &[u8], root: Option<&str>, author: &Author) -> Findings {
-    let mut reading = Reading::new(author, root);
-    reading.read(output);
-    reading.sink.finish()
+    read_tool_report(output, root, author).findings
 }
 
-/// Returns the name of the tool that printed `output`, where it tells, or why this is not the
-/// whole output of a tool that is known.
-pub fn tool_of(output: &[u8]) -> Result<Option<String>, Problem> {
+/// Reads the same, with what the report says about the tool and its work.
+#[must_use]
+pub fn read_tool_report(output: &[u8], root: Option<&str>, author: &Author) -> ToolReport {
+    let mut reading = Reading::new(author, root);
+    reading.read(output);
+    reading.finish()
+}
+
+/// Returns the report of a tool, or why this is not the whole output of a tool that is known.
+pub fn tool_report_of(output: &[u8]) -> Result<ToolReport, Problem> {
     let author = Author::default();
     let mut reading = Reading::new(&author, None);
     reading.read(output);
-    match reading.fault {
+    match reading.fault.take() {
         Some(what) => Err(Problem {
             at: String::new(),
             what,
         }),
-        None => Ok(reading.tool),
+        None => Ok(reading.finish()),
     }
 }
 
@@ -89,6 +111,15 @@ impl<'a> Reading<'a> {
             lines: 0,
             tool: None,
             fault: None,
+        }
+    }
+
+    fn finish(self) -> ToolReport {
+        ToolReport {
+            tool: self.tool,
+            looked: self.sink.looked().clone(),
+            is_empty: self.sink.is_empty(),
+            findings: self.sink.finish(),
         }
     }
 
@@ -151,6 +182,7 @@ impl<'a> Reading<'a> {
                 python::mypy(value, self.lines, sink);
             }
             Format::Pyright => python::pyright(value, list("generalDiagnostics"), sink),
+            Format::Bandit => python::bandit(value, list("results"), sink),
             Format::Biome => javascript::biome(value, list("diagnostics"), sink),
             Format::Oxlint => javascript::oxlint(value, list("diagnostics"), sink),
             Format::CodeQuality => others::code_quality(items, sink),
@@ -163,7 +195,7 @@ impl<'a> Reading<'a> {
             format => format.tool(),
         };
         if self.tool.is_none() && !tool.trim().is_empty() {
-            self.tool = Some(tool.trim().to_lowercase().replace(' ', "-"));
+            self.tool = Some(tool_name(tool));
         }
     }
 }

@@ -11,6 +11,14 @@ use crate::scale::Severity;
 
 /// Reads `semgrep scan --json`.
 pub(super) fn semgrep(report: &Value, results: &[Value], sink: &mut Sink<'_>) {
+    if let Some(scanned) = value_at(report, "/paths/scanned").and_then(Value::as_array) {
+        if scanned.is_empty() {
+            sink.incomplete("paths.scanned", "no file was looked at");
+        }
+        for path in scanned.iter().filter_map(Value::as_str) {
+            sink.looked_at(path);
+        }
+    }
     for (index, result) in results.iter().enumerate() {
         let at = format!("results[{index}]");
         let quote = text(result, "/extra/lines");
@@ -175,6 +183,10 @@ pub(super) fn own_report(report: &Value, author: &Author, sink: &mut Sink<'_>) {
         sink.incomplete("findings", "a list was expected");
         return;
     };
+    let reviewed = value_at(report, "/coverage/reviewed").and_then(Value::as_array);
+    for file in reviewed.into_iter().flatten() {
+        sink.looked_at(text(file, "/path"));
+    }
     let standing = findings.iter().filter(stands).cloned().collect();
     sink.extend(findings_in_value(&Value::Array(standing), author));
     if report.get("gate").and_then(Value::as_str) == Some("inconclusive") {

@@ -26,6 +26,58 @@ pub(super) fn ruff(results: &[Value], sink: &mut Sink<'_>) {
     }
 }
 
+/// Reads `bandit -f json`, which lists the files that it looked at with their metrics.
+pub(super) fn bandit(report: &Value, results: &[Value], sink: &mut Sink<'_>) {
+    let metrics = report.get("metrics").and_then(Value::as_object);
+    let files: Vec<&String> = metrics
+        .into_iter()
+        .flat_map(|metrics| metrics.keys())
+        .filter(|name| *name != "_totals")
+        .collect();
+    if files.is_empty() {
+        sink.incomplete("metrics", "no file was looked at");
+    }
+    for file in files {
+        sink.looked_at(file);
+    }
+    for (index, result) in results.iter().enumerate() {
+        let at = format!("results[{index}]");
+        let mut weight = by_rank(text(result, "/issue_severity"), &at, sink);
+        match text(result, "/issue_confidence") {
+            "HIGH" => weight.confidence = 85,
+            "MEDIUM" => weight.confidence = 65,
+            "LOW" => weight.confidence = 45,
+            _ => {}
+        }
+        let lines = value_at(result, "/line_range").and_then(Value::as_array);
+        let last = lines.and_then(|lines| lines.last()?.as_u64());
+        let draft = Draft {
+            file: text(result, "/filename").to_owned(),
+            line: line(result, "/line_number", &at, sink),
+            end_line: last.and_then(|last| u32::try_from(last).ok()),
+            rule: text(result, "/test_id").to_owned(),
+            message: text(result, "/issue_text").to_owned(),
+            weight,
+            ..Draft::default()
+        };
+        sink.add(&at, draft);
+    }
+    let errors = report.get("errors").and_then(Value::as_array);
+    for (index, error) in errors.into_iter().flatten().enumerate() {
+        let (file, reason) = (text(error, "/filename"), text(error, "/reason"));
+        sink.problem(&format!("errors[{index}]"), &format!("{file}: {reason}"));
+    }
+}
+
+fn by_rank(severity: &str, at: &str, sink: &mut Sink<'_>) -> Weight {
+    match severity {
+        "HIGH" => weigh(Kind::Security, Level::Error),
+        "MEDIUM" => weigh(Kind::Security, Level::Warning),
+        "LOW" => weigh(Kind::Security, Level::Note),
+        word => by_word(Kind::Security, word, at, sink),
+    }
+}
+
 /// Reads one line of `mypy --output json`.
 pub(super) fn mypy(result: &Value, number: usize, sink: &mut Sink<'_>) {
     let at = format!("line {number}");
@@ -53,8 +105,8 @@ pub(super) fn mypy(result: &Value, number: usize, sink: &mut Sink<'_>) {
 /// Reads `pyright --outputjson`, which counts lines from zero.
 pub(super) fn pyright(report: &Value, diagnostics: &[Value], sink: &mut Sink<'_>) {
     let files = value_at(report, "/summary/filesAnalyzed");
-    if files.and_then(Value::as_u64) == Some(0) {
-        sink.incomplete("summary.filesAnalyzed", "no file was looked at");
+    if let Some(files) = files.and_then(Value::as_u64) {
+        sink.counted("summary.filesAnalyzed", files);
     }
     for (index, diagnostic) in diagnostics.iter().enumerate() {
         let at = format!("generalDiagnostics[{index}]");

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::looked::Looked;
 use super::paths;
 use super::rules::Weight;
 use crate::finding::{Finding, Location};
@@ -44,6 +45,9 @@ pub(in crate::reply) struct Sink<'a> {
     unread: usize,
     /// Problems that are only counted.
     uncounted: usize,
+    /// Results that somebody has suppressed.
+    set_aside: usize,
+    looked: Looked,
 }
 
 impl<'a> Sink<'a> {
@@ -57,6 +61,8 @@ impl<'a> Sink<'a> {
             },
             unread: 0,
             uncounted: 0,
+            set_aside: 0,
+            looked: Looked::default(),
         }
     }
 
@@ -96,6 +102,46 @@ impl<'a> Sink<'a> {
             quote: kept(&draft.quote),
             ..Finding::default()
         });
+    }
+
+    /// Notes that the tool looked at a file.
+    pub(in crate::reply) fn looked_at(&mut self, file: &str) {
+        let path = paths::relative(file, self.root);
+        if !path.is_empty() {
+            self.looked.files.insert(path);
+        }
+    }
+
+    /// Notes that the tool compiled the sources of the folder in which `file` lies.
+    pub(in crate::reply) fn looked_around(&mut self, file: &str) {
+        let path = paths::relative(file, self.root);
+        if !paths::is_absolute(&path) {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            self.looked.folders.insert(folder.to_owned());
+        }
+    }
+
+    /// Notes how many files the tool counted; none is no answer.
+    pub(in crate::reply) fn counted(&mut self, at: &str, files: u64) {
+        if files == 0 {
+            self.incomplete(at, "no file was looked at");
+        }
+        *self.looked.count.get_or_insert(0) += files;
+    }
+
+    /// Notes a result that somebody has suppressed.
+    pub(in crate::reply) fn set_aside(&mut self) {
+        self.set_aside += 1;
+    }
+
+    /// Tells whether the tool reported nothing at all.
+    pub(in crate::reply) fn is_empty(&self) -> bool {
+        self.found.findings.is_empty() && self.set_aside == 0
+    }
+
+    /// Returns what the tool looked at so far.
+    pub(in crate::reply) fn looked(&self) -> &Looked {
+        &self.looked
     }
 
     /// Notes something that does not make the report incomplete.

@@ -29,6 +29,11 @@ pub(super) fn read(output: &[u8]) -> Findings {
     read_tool_output(output, Some("/work/repo"), &author)
 }
 
+/// Returns the tool that printed `output`.
+pub(super) fn tool_of(output: &[u8]) -> Result<Option<String>, Problem> {
+    tool_report_of(output).map(|report| report.tool)
+}
+
 fn transcript(name: &str) -> &'static str {
     let found = TRANSCRIPTS.iter().find(|(known, _)| *known == name);
     found.expect("a transcript of that name").1
@@ -264,4 +269,78 @@ fn words_of_the_tools_are_kept() {
         semgrep.description,
         "eval of x is dangerous\n\nsecond paragraph (no-eval)"
     );
+}
+
+#[test]
+fn a_report_tells_which_files_were_looked_at() {
+    let semgrep = |scanned: &str| {
+        format!(r#"{{"results": [], "errors": [], "paths": {{"scanned": [{scanned}]}}}}"#)
+    };
+    let bandit = |metrics: &str| {
+        format!(r#"{{"results": [], "errors": [], "metrics": {{"_totals": {{}}{metrics}}}}}"#)
+    };
+    let sarif = |run: &str| {
+        format!(
+            r#"{{"version": "2.1.0", "runs": [{{"tool": {{"driver": {{"name": "X"}}}}, "results": []{run}}}]}}"#
+        )
+    };
+    let biome = |unchanged: u32| {
+        format!(
+            r#"{{"summary": {{"changed": 0, "unchanged": {unchanged}}}, "diagnostics": [], "command": "lint"}}"#
+        )
+    };
+    let artifact = r#"{"reason":"compiler-artifact","target":{"kind":["lib"],"src_path":"/work/repo/a/src/lib.rs"}}
+{"reason":"compiler-artifact","target":{"kind":["custom-build"],"src_path":"/work/repo/a/build.rs"}}
+{"reason":"compiler-artifact","target":{"kind":["lib"],"src_path":"/registry/src/lib.rs"}}
+{"reason":"build-finished","success":true}"#;
+    let ignored = r#"[{"filePath": "/work/repo/a.js", "messages": []},
+        {"filePath": "/work/repo/b.js", "messages": [{"ruleId": null, "severity": 1, "message": "File ignored."}]}]"#;
+    for (output, files, folders, count, answered) in [
+        (
+            semgrep(r#""a.py", "/work/repo/b.py""#),
+            "a.py b.py",
+            "",
+            None,
+            true,
+        ),
+        (semgrep(""), "", "", None, false),
+        (bandit(r#", "./a.py": {}"#), "a.py", "", None, true),
+        (bandit(""), "", "", None, false),
+        (sarif(""), "", "", None, true),
+        (
+            sarif(
+                r#", "artifacts": [{"location": {"uri": "a.c"}}, {"location": {"uri": "cfg"}, "roles": ["toolComponent"]}]"#,
+            ),
+            "a.c",
+            "",
+            None,
+            true,
+        ),
+        (biome(2), "", "", Some(2), true),
+        (biome(0), "", "", Some(0), false),
+        (artifact.to_owned(), "a/build.rs", "a/src", None, true),
+        (ignored.to_owned(), "a.js", "", None, true),
+        ("[]".to_owned(), "", "", None, true),
+    ] {
+        let report = read_tool_report(output.as_bytes(), Some("/work/repo"), &Author::default());
+        let joined = |all: &std::collections::BTreeSet<String>| {
+            all.iter().cloned().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(joined(&report.looked.files), files, "{output}");
+        assert_eq!(joined(&report.looked.folders), folders, "{output}");
+        assert_eq!(report.looked.count, count, "{output}");
+        assert_eq!(report.findings.answered, answered, "{output}");
+        assert!(report.is_empty, "{output}");
+    }
+}
+
+#[test]
+fn bandit_by_severity_and_confidence() {
+    let output = r#"{"errors": [], "generated_at": "2026-01-01T00:00:00Z",
+        "metrics": {"./a.py": {"loc": 2}, "_totals": {"loc": 2}},
+        "results": [{"code": "2 eval(x)", "filename": "./a.py", "issue_confidence": "HIGH",
+            "issue_cwe": {"id": 78}, "issue_severity": "MEDIUM", "issue_text": "Use of eval",
+            "line_number": 2, "line_range": [2, 3], "test_id": "B307", "test_name": "blacklist"}]}"#;
+    assert_eq!(shown(output), ["security medium 85 a.py:2-3 Use of eval"]);
+    assert_eq!(tool_of(output.as_bytes()), Ok(Some("bandit".to_owned())));
 }

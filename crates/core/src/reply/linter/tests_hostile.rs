@@ -1,6 +1,6 @@
 //! Outputs that are cut, empty, unknown, enormous or lie about themselves.
 
-use super::tests::{TRANSCRIPTS, read, shown};
+use super::tests::{TRANSCRIPTS, read, shown, tool_of};
 use super::*;
 
 #[test]
@@ -36,7 +36,7 @@ fn an_empty_list_is_an_answer_and_an_empty_output_is_none() {
         r#"{"runs": [{"results": []}]}"#,
         r#"{"reason":"build-finished","success":true}"#,
         r#"{"Issues": null, "Report": {}}"#,
-        r#"{"results": [], "errors": [], "paths": {"scanned": []}}"#,
+        r#"{"results": [], "errors": [], "paths": {"scanned": ["a.py"]}}"#,
         r#"[{"filePath": "/work/repo/a.js", "messages": []}]"#,
     ] {
         assert_eq!(shown(whole), [] as [&str; 0], "{whole:?}");

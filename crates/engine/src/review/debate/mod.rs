@@ -153,10 +153,12 @@ impl Floor<'_> {
                 family,
                 domains,
                 is_tool: false,
+                ..
             } if answered(name.as_str()) => Some(AgentMember {
                 name: name.clone(),
                 family: family.clone(),
                 domains: domains.clone(),
+                tool: None,
             }),
             Member::Agent { .. }
             | Member::Builtin { .. }

@@ -122,11 +122,7 @@ impl Court {
 
     /// Panics if anything is left where coders work.
     pub(super) fn assert_tidy(&self) {
-        let places = self.env.home().join(".local/state/tribunal/worktrees");
-        let mut left = Vec::new();
-        for ledger in std::fs::read_dir(&places).into_iter().flatten().flatten() {
-            left.extend(std::fs::read_dir(ledger.path()).unwrap().flatten());
-        }
+        let left = self.env.places_left();
         assert!(left.is_empty(), "{left:?}");
     }
 

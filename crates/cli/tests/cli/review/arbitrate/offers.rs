@@ -38,6 +38,25 @@ fn the_work_is_applied_to_files_that_are_as_reviewed() {
 }
 
 #[test]
+fn work_is_done_where_repository_and_places_are_on_two_file_systems() {
+    use std::os::unix::fs::MetadataExt as _;
+    let mut court = mended();
+    let Ok(shared) = tempfile::tempdir_in("/dev/shm") else {
+        return;
+    };
+    let device = |path: &std::path::Path| std::fs::metadata(path).unwrap().dev();
+    let are_two = device(shared.path()) != device(&court.env.project());
+    assert!(are_two || std::env::var_os("CI").is_none());
+    let state = shared.path().display().to_string();
+    court.env.set_env("XDG_STATE_HOME", state);
+    let ran = court.arbitrate(&["--json", "--apply"]);
+    assert_eq!(
+        told(&ran),
+        "pass; SQL from user input: fixed; settled; offered applied"
+    );
+}
+
+#[test]
 fn a_file_that_changed_meanwhile_is_not_overwritten() {
     let mut court = Court::with_ann();
     // The reviewed commit is not what lies in the working tree.
