@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tribunal_code::rule::{Domain, Hit, Reviewer, RuleSet, Source};
+use tribunal_code::rule::{Domain, Hit, Refusal, Report, Reviewer, RuleSet, Source};
 use tribunal_core::finding::{Finding, Grounding, Location, Source as Told};
 use tribunal_core::review::coverage::FileStatus;
 
@@ -19,6 +19,8 @@ pub(crate) struct Checked {
     pub(crate) findings: BTreeMap<Domain, Vec<Finding>>,
     /// Files that could not be checked to the end, each with the reason.
     pub(crate) unread: Vec<(String, String)>,
+    /// What is to be said about comments that silence a rule, or would.
+    pub(crate) suppressions: Vec<String>,
 }
 
 /// Checks all files of a change that have a grammar. Blocks; meant for a thread of its own.
@@ -51,8 +53,9 @@ pub(crate) fn check(change: &Change, domains: &[Domain], rules: RuleSet) -> Chec
     let mut checked = Checked::default();
     for (path, result) in results {
         match result {
-            Ok(hits) => {
-                for hit in hits {
+            Ok(report) => {
+                checked.suppressions.extend(suppressions(path, &report));
+                for hit in report.hits {
                     let list = checked.findings.entry(hit.domain).or_default();
                     list.push(finding(path, hit));
                 }
@@ -82,9 +85,9 @@ fn place_of<'a>(path: &'a str, change: &Change) -> &'a str {
     change.pinned.paths.iter().find_map(below).unwrap_or(path)
 }
 
-fn check_file(reviewer: &Reviewer, file: &ChangedFile, seen_as: &str) -> Result<Vec<Hit>, String> {
+fn check_file(reviewer: &Reviewer, file: &ChangedFile, seen_as: &str) -> Result<Report, String> {
     let Some(language) = file.language else {
-        return Ok(Vec::new());
+        return Ok(Report::default());
     };
     let whole = file.status == FileStatus::Whole;
     let source = Source {
@@ -95,9 +98,29 @@ fn check_file(reviewer: &Reviewer, file: &ChangedFile, seen_as: &str) -> Result<
     };
     let report = reviewer.check(&source).map_err(|error| error.to_string())?;
     match report.cut_off {
-        None => Ok(report.hits),
+        None => Ok(report),
         Some(_) => Err("it took too long, or too many rules matched".to_owned()),
     }
+}
+
+/// Returns what to say about the comments of a file that silence a rule, or would.
+fn suppressions(path: &str, report: &Report) -> Vec<String> {
+    let counted = report.silenced.iter().map(|one| {
+        let (rule, line) = (&one.hit.rule, one.hit.line);
+        format!(
+            "suppressed: `{rule}` at {path}:{line}, because: {}",
+            one.reason
+        )
+    });
+    let refused = report.refused.iter().map(|one| {
+        let (rule, line) = (&one.rule, one.line);
+        let why = match one.why {
+            Refusal::NoReason => "it gives no reason",
+            Refusal::OfTheChange => "this change wrote it or edited the code",
+        };
+        format!("the comment that suppresses `{rule}` at {path}:{line} does not count: {why}")
+    });
+    counted.chain(refused).collect()
 }
 
 fn finding(path: &str, hit: Hit) -> Finding {

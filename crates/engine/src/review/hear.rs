@@ -45,6 +45,8 @@ pub(crate) struct Heard {
     pub(crate) covered: Vec<String>,
     /// How many findings of a tool are about code that is not under review.
     pub(crate) elsewhere: usize,
+    /// What the reader of the report should know besides.
+    pub(crate) notes: Vec<String>,
 }
 
 /// An agent as a member of the panel.
@@ -272,6 +274,7 @@ impl Heard {
             problems: Vec::new(),
             covered: Vec::new(),
             elsewhere: 0,
+            notes: Vec::new(),
         }
     }
 

@@ -161,8 +161,14 @@ impl Parts<'_> {
                 )
             })
             .collect();
+        let of_reviewers: Vec<String> = self
+            .heard
+            .iter()
+            .flat_map(|one| one.notes.iter().cloned())
+            .collect();
         [
             &self.request.notes[..],
+            &of_reviewers,
             &self.settlement.problems,
             &self.aside.notes,
             &elsewhere,

@@ -106,6 +106,7 @@ impl Engine {
             .findings
             .remove(&Domain::Project)
             .unwrap_or_default();
+        let mut suppressions = std::mem::take(&mut checked.suppressions);
         let heard = members.into_iter().map(|(index, domain)| {
             let mut findings = checked.findings.remove(&domain).unwrap_or_default();
             findings.append(&mut own);
@@ -131,6 +132,7 @@ impl Engine {
                     .collect(),
                 covered: covered.clone(),
                 elsewhere: 0,
+                notes: std::mem::take(&mut suppressions),
             };
             (index, heard)
         });
@@ -194,6 +196,7 @@ impl Engine {
                 // Nobody knows what the tool looked at.
                 covered: Vec::new(),
                 elsewhere,
+                notes: Vec::new(),
             };
             all.push((index, heard));
         }
@@ -252,6 +255,7 @@ fn unasked(request: &ReviewRequest) -> impl Iterator<Item = (usize, Heard)> {
             problems: Vec::new(),
             covered: Vec::new(),
             elsewhere: 0,
+            notes: Vec::new(),
         };
         Some((index, heard))
     })
