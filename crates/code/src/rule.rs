@@ -12,7 +12,7 @@ mod suppress;
 mod text;
 
 pub use builtin::{builtin_ids, builtin_rules, examples};
-pub use check::{CutOff, Hit, Report, Reviewer, Source};
+pub use check::{CutOff, Hit, Refusal, Refused, Report, Reviewer, Silenced, Source};
 pub use load::{RuleError, RuleSet, load_user_rules};
 pub use meta::{Domain, Example, RuleInfo, Scope};
 pub use text::{TextExample, TextSource, text_examples, text_rules};

@@ -76,9 +76,7 @@ pub(crate) struct Args {
     new_only: bool,
     #[command(flatten)]
     arbitrate: ArbitrateArgs,
-    /// Trust the project's settings of the commit before the change, programs included
-    ///
-    /// Meant for CI, where nobody has trusted anything: whoever may commit to the base decides.
+    /// Trust the project's settings of the commit before the change, programs included; for CI
     #[arg(long)]
     trust_base: bool,
     /// Stop before the next call once the case has cost this much

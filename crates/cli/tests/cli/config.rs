@@ -8,7 +8,7 @@ fn told(yaml: impl AsRef<[u8]>) -> String {
     let env = TestEnv::new();
     std::fs::create_dir_all(env.project().join(".tribunal")).unwrap();
     env.write(".tribunal/config.yml", yaml);
-    let ran = env.run(["log"]).assert_code(3);
+    let ran = env.run(["config", "validate"]).assert_code(3);
     assert_eq!(ran.stdout, "");
     env.tidy(&ran.stderr)
 }

@@ -14,7 +14,7 @@ use tribunal_core::text::truncate_chars;
 use super::builtin;
 use super::load::{LanguageRules, Rule, RuleSet};
 use super::meta::{Domain, Scope};
-use super::suppress::is_silenced;
+use super::suppress::marker;
 use super::text::{self, TextSource};
 use crate::language::{Grammar, Language, Limits, ParseError};
 use crate::lines::LineSet;
@@ -82,13 +82,45 @@ pub enum CutOff {
     Hits,
 }
 
+/// A hit that a comment in the source silences.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Silenced {
+    /// The hit.
+    pub hit: Hit,
+    /// Why, in the words of the comment.
+    pub reason: String,
+}
+
+/// A comment that would silence a hit but does not count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    /// The rule that it names.
+    pub rule: String,
+    /// The line of the hit.
+    pub line: u32,
+    /// Why it does not count.
+    pub why: Refusal,
+}
+
+/// Why a comment that would silence a hit does not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    /// It gives no reason.
+    NoReason,
+    /// The change under review wrote it, or the code that it is about.
+    OfTheChange,
+}
+
 /// What checking a file gave.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Report {
     /// The hits, in the order of the source.
     pub hits: Vec<Hit>,
     /// Hits that a comment in the source silences.
-    pub silenced: Vec<Hit>,
+    pub silenced: Vec<Silenced>,
+    /// Comments that would silence a hit but do not count.
+    pub refused: Vec<Refused>,
     /// Why the check is incomplete; nothing when it is complete.
     pub cut_off: Option<CutOff>,
 }
@@ -331,14 +363,35 @@ fn report(
     all.dedup_by(|later, earlier| {
         (&later.rule, later.domain, later.line) == (&earlier.rule, earlier.domain, earlier.line)
     });
-    let (silenced, hits) = all
-        .into_iter()
-        .partition(|hit| is_silenced(&lines, hit.line, &hit.rule, hit.domain));
-    Report {
-        hits,
-        silenced,
+    let mut report = Report {
         cut_off,
+        ..Report::default()
+    };
+    for hit in all {
+        let Some(marker) = marker(&lines, hit.line, &hit.rule, hit.domain) else {
+            report.hits.push(hit);
+            continue;
+        };
+        let is_new = source.changed.is_some_and(|changed| {
+            changed.touches(marker.line, marker.line) || changed.touches(hit.line, hit.line)
+        });
+        let why = match (marker.reason.is_empty(), is_new) {
+            (false, false) => {
+                let reason = marker.reason;
+                report.silenced.push(Silenced { hit, reason });
+                continue;
+            }
+            (true, _) => Refusal::NoReason,
+            (false, true) => Refusal::OfTheChange,
+        };
+        report.refused.push(Refused {
+            rule: hit.rule.clone(),
+            line: hit.line,
+            why,
+        });
+        report.hits.push(hit);
     }
+    report
 }
 
 fn hit(source: &Source<'_>, outline: &Outline, lines: &[&str], found: &Found<'_, '_>) -> Hit {

@@ -1,48 +1,80 @@
-//! Comments that silence a rule on one line: `tribunal:ignore rule-id`.
+//! Comments that silence a rule on one line: `tribunal-ignore rule-id: why`.
 
 use super::meta::Domain;
 
-/// Tells whether the source silences `rule` on `line`, on the line itself or the one above.
+/// A comment that names a rule, to silence it on its own line or the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Marker {
+    /// The line of the comment, counted from 1.
+    pub(super) line: u32,
+    /// Why the rule does not apply; empty when the comment does not say.
+    pub(super) reason: String,
+}
+
+/// Returns the comment that names `rule` for `line`, on the line itself or the one above.
 ///
 /// Only named rules are silenced, so that a comment cannot hide what nobody has looked at. For a
 /// project's own rules the comments of ast-grep are understood too.
-pub(super) fn is_silenced(lines: &[&str], line: u32, rule: &str, domain: Domain) -> bool {
-    let Some(index) = line
-        .checked_sub(1)
-        .and_then(|row| usize::try_from(row).ok())
-    else {
-        return false;
+pub(super) fn marker(lines: &[&str], line: u32, rule: &str, domain: Domain) -> Option<Marker> {
+    let above = line.checked_sub(1)?;
+    let text = |line: u32| {
+        lines
+            .get(usize::try_from(line.checked_sub(1)?).ok()?)
+            .copied()
     };
-    let above = index.checked_sub(1).and_then(|row| lines.get(row));
-    let on_line = lines
-        .get(index)
-        .is_some_and(|text| names(text, rule, domain));
-    on_line || above.is_some_and(|text| is_comment(text) && names(text, rule, domain))
+    let found = |line: u32, text: &str| {
+        let reason = reason(text, rule, domain)?;
+        Some(Marker { line, reason })
+    };
+    let on_line = text(line).and_then(|text| found(line, text));
+    on_line.or_else(|| {
+        let text = text(above).filter(|text| is_comment(text))?;
+        found(above, text)
+    })
 }
 
-fn names(text: &str, rule: &str, domain: Domain) -> bool {
-    if let Some((before, after)) = text.split_once("tribunal:ignore")
-        && opens_comment(before)
-    {
-        return listed(after).any(|id| id == rule);
+/// Returns the reason that a comment in `text` gives for silencing `rule`, which may be empty;
+/// nothing when no comment names the rule.
+fn reason(text: &str, rule: &str, domain: Domain) -> Option<String> {
+    for word in ["tribunal-ignore", "tribunal:ignore"] {
+        if let Some(after) = after_word(text, word) {
+            return split(after.trim_start_matches(':'), ':', rule);
+        }
     }
     if domain != Domain::Project {
-        return false;
+        return None;
     }
-    match text.split_once("ast-grep-ignore") {
-        Some((before, after)) if opens_comment(before) => match after.trim().strip_prefix(':') {
-            Some(ids) => listed(ids).any(|id| id == rule),
-            None => true,
-        },
-        _ => false,
-    }
+    let after = after_word(text, "ast-grep-ignore")?;
+    let (ids, why) = after.split_once("--").unwrap_or((after, ""));
+    let named = ids.trim().trim_start_matches(':');
+    names(named, rule).then(|| plain(why))
 }
 
-fn listed(text: &str) -> impl Iterator<Item = &str> {
-    text.split([',', ' ', '\t'])
-        .map(|word| word.trim_start_matches(':').trim_end_matches("*/"))
-        .filter(|word| !word.is_empty())
+fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    let (before, after) = text.split_once(word)?;
+    opens_comment(before).then_some(after)
+}
+
+fn split(after: &str, sign: char, rule: &str) -> Option<String> {
+    let (ids, why) = after.split_once(sign).unwrap_or((after, ""));
+    names(ids, rule).then(|| plain(why))
+}
+
+fn names(ids: &str, rule: &str) -> bool {
+    ids.split([',', ' ', '\t'])
+        .map(|word| word.trim_end_matches("*/"))
         .take(20)
+        .any(|id| id == rule)
+}
+
+/// Returns a reason without the end of the comment; what has no word in it is none.
+fn plain(why: &str) -> String {
+    let why = why.trim().trim_end_matches("*/").trim_end_matches("-->");
+    let why = why.trim();
+    match why.chars().filter(|c| c.is_alphabetic()).count() {
+        0..3 => String::new(),
+        _ => why.to_owned(),
+    }
 }
 
 fn opens_comment(before: &str) -> bool {
@@ -54,7 +86,7 @@ fn opens_comment(before: &str) -> bool {
 
 fn is_comment(text: &str) -> bool {
     let text = text.trim_start();
-    ["//", "#", "/*", "*", "{/*"]
+    ["//", "#", "/*", "*", "{/*", "<!--"]
         .iter()
         .any(|mark| text.starts_with(mark))
 }
@@ -63,31 +95,57 @@ fn is_comment(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_comment_silences_named_rules_on_its_line_and_the_next() {
-        let lines = [
-            "eval(x) # tribunal:ignore python-eval, other",
-            "# tribunal:ignore: python-eval",
-            "eval(x)",
-            "print('tribunal:ignore python-eval')",
-            "eval(x)",
-            "# tribunal:ignore",
-            "eval(x)",
-        ];
-        let silenced: Vec<u32> = (0..9)
-            .filter(|line| is_silenced(&lines, *line, "python-eval", Domain::Security))
-            .collect();
-        assert_eq!(silenced, [1, 2, 3]);
-        assert!(is_silenced(&lines, 1, "other", Domain::Security));
-        assert!(!is_silenced(&lines, 1, "python", Domain::Security));
+    fn silenced(lines: &[&str], line: u32, rule: &str, domain: Domain) -> Option<(u32, String)> {
+        marker(lines, line, rule, domain).map(|marker| (marker.line, marker.reason))
     }
 
     #[test]
-    fn comments_of_ast_grep_count_for_project_rules_only() {
-        let lines = ["// ast-grep-ignore", "a()", "b() // ast-grep-ignore: no-b"];
-        assert!(is_silenced(&lines, 2, "no-a", Domain::Project));
-        assert!(!is_silenced(&lines, 2, "no-a", Domain::Security));
-        assert!(is_silenced(&lines, 3, "no-b", Domain::Project));
-        assert!(!is_silenced(&lines, 3, "no-a", Domain::Project));
+    fn a_comment_names_rules_on_its_line_and_the_next_with_a_reason() {
+        let lines = [
+            "eval(x) # tribunal-ignore python-eval, other: input is a constant",
+            "# tribunal:ignore python-eval: from a file of ours */",
+            "eval(x)",
+            "print('tribunal-ignore python-eval: no comment')",
+            "eval(x)",
+            "# tribunal-ignore: everything here is fine",
+            "eval(x)",
+            "eval(x) # tribunal-ignore python-eval",
+            "eval(x) # tribunal-ignore python-eval: -",
+        ];
+        let found: Vec<_> = (0..11)
+            .filter_map(|line| silenced(&lines, line, "python-eval", Domain::Security))
+            .collect();
+        let constant = "input is a constant".to_owned();
+        let ours = "from a file of ours".to_owned();
+        let none = String::new;
+        assert_eq!(
+            found,
+            [
+                (1, constant.clone()),
+                (2, ours.clone()),
+                (2, ours),
+                (8, none()),
+                (9, none())
+            ]
+        );
+        assert_eq!(
+            silenced(&lines, 1, "other", Domain::Security),
+            Some((1, constant))
+        );
+        assert_eq!(silenced(&lines, 1, "python", Domain::Security), None);
+    }
+
+    #[test]
+    fn comments_of_ast_grep_count_for_project_rules_only_and_by_name() {
+        let lines = [
+            "// ast-grep-ignore",
+            "a()",
+            "b() // ast-grep-ignore: no-b -- generated by hand",
+        ];
+        assert_eq!(silenced(&lines, 2, "no-a", Domain::Project), None);
+        assert_eq!(silenced(&lines, 3, "no-b", Domain::Security), None);
+        let why = "generated by hand".to_owned();
+        assert_eq!(silenced(&lines, 3, "no-b", Domain::Project), Some((3, why)));
+        assert_eq!(silenced(&lines, 3, "no-a", Domain::Project), None);
     }
 }

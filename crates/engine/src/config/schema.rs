@@ -37,9 +37,19 @@ repository), `TRIBUNAL_*` variables with `__` between the levels
 key and agents by name; lists are replaced; `null` removes an optional value. `tribunal config show`
 says where each value came from. Keys may also be written in camelCase.
 
-A project's file comes with the repository, so it is not believed blindly: when it sets what runs,
-with which variables, or where data goes, it must be trusted first (`tribunal config trust`), and
-again after each change.
+A project's file comes with the repository, so it is not believed blindly. It counts as a whole once
+you have trusted exactly its content: `init`, `connect`, `config set` and `config edit` trust what
+they write, and `tribunal config trust` trusts what others wrote. While it is not trusted, a review
+takes the file of the commit before the change in its place (the defaults when there is none), because
+a change must not judge itself; of the untrusted file only `disputes.shown_resolved` counts and what
+makes the gate stricter: more labels in `mandatory`, fewer reasons in `review.may_skip`, lower caps in
+`budget`, `review.on_dispute.default: human`, `git.push: never`. The report says what did not count.
+
+What the file of that commit starts or where it sends data needs trust, too: in that very content, or
+in whoever may commit there (`review --trust-base`, or `TRIBUNAL_TRUST=base`; see [ci.md](ci.md)).
+Reviewers who may not be asked are missing, and the gate does not pass. Commands that act, such as
+`run` and `ask`, refuse an untrusted file that says more than the last commit (exit code 3). Commands
+that only read, and `review --reviewer builtin`, need no trust.
 
 How agents are connected is told in [agents.md](agents.md), how a linter becomes a reviewer in
 [linters.md](linters.md).

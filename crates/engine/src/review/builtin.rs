@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tribunal_code::nature::Nature;
-use tribunal_code::rule::{Domain, Hit, Reviewer, RuleSet, Source, TextSource};
+use tribunal_code::rule::{Domain, Hit, Refusal, Report, Reviewer, RuleSet, Source, TextSource};
 use tribunal_core::finding::{Finding, Grounding, Location, Source as Told};
 use tribunal_core::review::coverage::FileStatus;
 
@@ -20,6 +20,8 @@ pub(crate) struct Checked {
     pub(crate) findings: BTreeMap<Domain, Vec<Finding>>,
     /// Files that could not be checked to the end, each with the reason.
     pub(crate) unread: Vec<(String, String)>,
+    /// What is to be said about comments that silence a rule, or would.
+    pub(crate) suppressions: Vec<String>,
 }
 
 /// Checks all files of a change: those with a grammar by their syntax, all by their text. Blocks; meant for a thread of its own.
@@ -56,8 +58,9 @@ pub(crate) fn check(change: &Change, domains: &[Domain], rules: RuleSet) -> Chec
     let mut checked = Checked::default();
     for (path, result) in results {
         match result {
-            Ok(hits) => {
-                for hit in hits {
+            Ok(report) => {
+                checked.suppressions.extend(suppressions(path, &report));
+                for hit in report.hits {
                     let list = checked.findings.entry(hit.domain).or_default();
                     list.push(finding(path, hit));
                 }
@@ -87,7 +90,7 @@ fn place_of<'a>(path: &'a str, change: &Change) -> &'a str {
     change.pinned.paths.iter().find_map(below).unwrap_or(path)
 }
 
-fn check_file(reviewer: &Reviewer, file: &ChangedFile, seen_as: &str) -> Result<Vec<Hit>, String> {
+fn check_file(reviewer: &Reviewer, file: &ChangedFile, seen_as: &str) -> Result<Report, String> {
     let whole = file.status == FileStatus::Whole;
     let changed = (!whole).then(|| file.diff.added());
     let mut reports = vec![reviewer.check_text(&TextSource {
@@ -107,7 +110,33 @@ fn check_file(reviewer: &Reviewer, file: &ChangedFile, seen_as: &str) -> Result<
     if reports.iter().any(|report| report.cut_off.is_some()) {
         return Err("it took too long, or too many rules matched".to_owned());
     }
-    Ok(reports.into_iter().flat_map(|report| report.hits).collect())
+    let mut all = Report::default();
+    for report in reports {
+        all.hits.extend(report.hits);
+        all.silenced.extend(report.silenced);
+        all.refused.extend(report.refused);
+    }
+    Ok(all)
+}
+
+/// Returns what to say about the comments of a file that silence a rule, or would.
+fn suppressions(path: &str, report: &Report) -> Vec<String> {
+    let counted = report.silenced.iter().map(|one| {
+        let (rule, line) = (&one.hit.rule, one.hit.line);
+        format!(
+            "suppressed: `{rule}` at {path}:{line}, because: {}",
+            one.reason
+        )
+    });
+    let refused = report.refused.iter().map(|one| {
+        let (rule, line) = (&one.rule, one.line);
+        let why = match one.why {
+            Refusal::NoReason => "it gives no reason",
+            Refusal::OfTheChange => "this change wrote it or edited the code",
+        };
+        format!("the comment that suppresses `{rule}` at {path}:{line} does not count: {why}")
+    });
+    counted.chain(refused).collect()
 }
 
 fn finding(path: &str, hit: Hit) -> Finding {

@@ -172,12 +172,16 @@ impl Parts<'_> {
                 )
             })
             .collect();
-        let of_tools = self.heard.iter().flat_map(|one| one.notes.clone());
-        let elsewhere: Vec<String> = elsewhere.into_iter().chain(of_tools).collect();
+        let of_reviewers: Vec<String> = self
+            .heard
+            .iter()
+            .flat_map(|one| one.notes.iter().cloned())
+            .collect();
         let empty = self.change.pinned.empty.as_ref();
         let hints = empty.map_or(&[][..], |empty| empty.hints.as_slice());
         [
             &self.request.notes[..],
+            &of_reviewers,
             &self.settlement.problems,
             &self.aside.notes,
             &elsewhere,

@@ -115,6 +115,7 @@ impl Engine {
             .findings
             .remove(&Domain::Project)
             .unwrap_or_default();
+        let mut suppressions = std::mem::take(&mut checked.suppressions);
         let heard = members.into_iter().map(|(index, domain)| {
             let mut findings = checked.findings.remove(&domain).unwrap_or_default();
             findings.append(&mut own);
@@ -140,7 +141,7 @@ impl Engine {
                     .collect(),
                 covered: covered.clone(),
                 elsewhere: 0,
-                notes: Vec::new(),
+                notes: std::mem::take(&mut suppressions),
             };
             (index, heard)
         });
@@ -278,6 +279,7 @@ fn unasked(request: &ReviewRequest) -> impl Iterator<Item = (usize, Heard)> {
             problems: Vec::new(),
             covered: Vec::new(),
             elsewhere: 0,
+            notes: Vec::new(),
         };
         Some((index, heard))
     })

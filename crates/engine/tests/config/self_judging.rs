@@ -141,7 +141,9 @@ fn file_with(key: &str, value: &str) -> String {
     if let Some(field) = key.strip_prefix("agents.NAME.") {
         let rest = match field {
             "name" => {
-                return format!("agents: [{{name: {value}, provider: scripted, role: reviewer}}]\n");
+                return format!(
+                    "agents: [{{name: {value}, provider: scripted, role: reviewer}}]\n"
+                );
             }
             "role" => "provider: scripted",
             "provider" => "role: reviewer",
