@@ -89,6 +89,10 @@ impl Nature {
             let known = language.is_available().then_some(Self::Code(language));
             return Some(known.unwrap_or(Self::OtherCode));
         }
+        let is_requirements = path.contains("requirements") && lower.ends_with(".in");
+        if is_requirements {
+            return Some(Self::Config(Format::Settings));
+        }
         if let Some(format) = format_of_name(&lower) {
             return Some(Self::Config(format));
         }
@@ -423,6 +427,7 @@ mod tests {
             ("table.csv", "#!/usr/bin/perl\n", Nature::OtherCode),
             ("table.csv", "a,b\n", Nature::Data),
             ("requirements-dev.txt", "", config(Format::Settings)),
+            ("requirements/min.in", "a==1\n", config(Format::Settings)),
             ("CMakeLists.txt", "", config(Format::Build)),
             (".github/workflows/ci.yml", "", config(Format::Yaml)),
             ("deploy/Dockerfile.prod", "", config(Format::Dockerfile)),

@@ -5,17 +5,19 @@ use super::Desk;
 const PASS: i32 = 0;
 const INCONCLUSIVE: i32 = 5;
 
-/// Reviews uncommitted work with the built-in reviewers and returns the line with the gate.
+/// Reviews uncommitted work with the built-in reviewers and returns the sentence with the gate.
 fn gate_of(desk: &Desk, args: &[&str], code: i32) -> String {
     let mut all = vec!["review"];
     all.extend(args);
     let ran = desk.env.run(all).assert_code(code);
-    let words = ["PASS", "FAIL", "INCONCLUSIVE"];
-    let line = ran
-        .stdout
-        .lines()
-        .find(|line| words.iter().any(|word| line.contains(word)));
-    line.unwrap_or_default().to_owned()
+    // The sentence is the last of the report, and wrapped.
+    let words: Vec<&str> = ran.stdout.split_whitespace().collect();
+    let gates = ["PASS:", "FAIL:", "INCONCLUSIVE:"];
+    let start = words.iter().rposition(|word| gates.contains(word));
+    words
+        .get(start.unwrap_or(0)..)
+        .unwrap_or_default()
+        .join(" ")
 }
 
 /// Checks gate and words for a change that adds these files to a repository with `base`.
