@@ -219,7 +219,7 @@ fn a_task_that_waits_for_findings_moves_with_the_last_ruling() {
         ),
         (
             vec![referred(&[], ""), for_coder()],
-            "ruled: finding dismissed, [x], render, approve the work".to_owned(),
+            "ruled: finding dismissed, approve the work, [x], render".to_owned(),
         ),
         (
             vec![referred(&[], ""), against()],
@@ -241,7 +241,7 @@ fn a_task_that_waits_for_findings_moves_with_the_last_ruling() {
         // Ruled before the task came to wait for it.
         (
             vec![for_coder(), referred(&[], "")],
-            "ruled: [x], render, approve the work".to_owned(),
+            "ruled: approve the work, [x], render".to_owned(),
         ),
     ] {
         assert_eq!(leads_to(about_finding(), &events), expected);
@@ -353,7 +353,7 @@ fn a_ruling_acts_as_the_table_of_decisions_says() {
         (
             about_task(),
             Decision::Dismiss,
-            "ruled: [x], render, approve the work",
+            "ruled: approve the work, [x], render",
         ),
         (
             about_task(),

@@ -47,10 +47,10 @@ fn the_page_has_open_disputes_first_and_resolved_ones_below() {
 **Created:** 2024-01-15 14:30 UTC
 **Files:** src/auth/jwt.ts
 
-### Coder Position (sonnet-4)
+### Coder Position (sonnet, sonnet-4)
 JWT tokens scale better.
 
-### Reviewer Position (opus-4)
+### Reviewer Position (opus, opus-4)
 Sessions are more secure.
 
 ### Status
@@ -62,7 +62,7 @@ AWAITING HUMAN DECISION
 
 **Finding:** query built by hand (f-01234567, src/db.rs:10, review c-0000000009)
 **Resolution:** CODER (2024-01-15)
-**By:** human
+**By:** human: DISMISS, for the coder
 **Notes:** Redis is right for our scale.
 
 ---
@@ -71,7 +71,7 @@ AWAITING HUMAN DECISION
 
 **Finding:** query built by hand (f-01234567, src/db.rs:10, review c-0000000009)
 **Resolution:** CODER (2024-01-14)
-**By:** human
+**By:** human: DISMISS, for the coder
 **Notes:** Redis is right for our scale.
 
 ---
@@ -99,7 +99,7 @@ fn shown(text: &str) -> String {
         .split_once("Coder Position (x)\n")
         .expect("the heading");
     let (position, _) = rest
-        .split_once("\n\n### Reviewer Position (opus-4)\n")
+        .split_once("\n\n### Reviewer Position (opus, opus-4)\n")
         .expect("the next heading");
     position.to_owned()
 }
