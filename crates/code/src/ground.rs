@@ -199,12 +199,7 @@ fn place_quote(
 }
 
 /// Takes a quote for inexact rather than invented if most of its words stand near the cited lines.
-fn soften_quote(
-    claim: &Claim<'_>,
-    text: &str,
-    lines: Option<(u32, u32)>,
-    reasons: &mut [Reason],
-) {
+fn soften_quote(claim: &Claim<'_>, text: &str, lines: Option<(u32, u32)>, reasons: &mut [Reason]) {
     let missing = reasons.iter_mut().find(|one| **one == Reason::QuoteMissing);
     let (Some(reason), Some((first, last))) = (missing, lines) else {
         return;

@@ -155,7 +155,10 @@ impl<'a> Assembly<'a> {
     /// Links accepted groups that have their cause in common.
     fn link(&mut self) {
         for same in self.same_cause() {
-            let leads: Vec<u32> = same.iter().map(|&one| self.groups[one as usize].lead()).collect();
+            let leads: Vec<u32> = same
+                .iter()
+                .map(|&one| self.groups[one as usize].lead())
+                .collect();
             for (&index, &own) in same.iter().zip(&leads) {
                 let group = &mut self.groups[index as usize];
                 group.linked = leads.iter().copied().filter(|&one| one != own).collect();

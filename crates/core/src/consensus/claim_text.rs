@@ -21,7 +21,9 @@ const NEGATIONS: [&str; 9] = [
 
 /// The words of a claim: what it says in one line, and in full. All but the title is kept as hashes:
 /// enough to know it again, and nothing that must not be stored.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimText {
     /// The title without case and marks.
@@ -68,7 +70,10 @@ impl ClaimText {
             title_only: false,
             title_terms: hashes(title),
             all_terms: hashes(&whole),
-            names: names(&whole).iter().map(|name| short(hash("", name))).collect(),
+            names: names(&whole)
+                .iter()
+                .map(|name| short(hash("", name)))
+                .collect(),
             negated: has_not || whole.contains("n't"),
         }
     }
@@ -114,9 +119,8 @@ impl ClaimText {
     /// that the other lacks, nor names any code, text or number that the other does not.
     #[must_use]
     pub fn restates(&self, other: &Self) -> bool {
-        let holds = |terms: &[u32], all: &[u32]| {
-            terms.iter().all(|term| all.binary_search(term).is_ok())
-        };
+        let holds =
+            |terms: &[u32], all: &[u32]| terms.iter().all(|term| all.binary_search(term).is_ok());
         !self.title_terms.is_empty()
             && !other.title_terms.is_empty()
             && holds(&self.title_terms, &other.all_terms)
@@ -201,27 +205,53 @@ mod tests {
         for (one, other, same) in [
             ("Division by zero", "division by Zero!", true),
             ("The lock is never released", "Lock never released", true),
-            ("Orders are counted twice", "An order is counted twice", true),
-            ("The read lock is held too long", "The write lock is held too long", false),
+            (
+                "Orders are counted twice",
+                "An order is counted twice",
+                true,
+            ),
+            (
+                "The read lock is held too long",
+                "The write lock is held too long",
+                false,
+            ),
             ("Division by zero", "Money is rounded as a float", false),
             ("`load` fails on 404", "`save` fails on 404", false),
             ("Retries 3 times", "Retries 5 times", false),
-            ("The session is checked", "The session is not checked", false),
-            ("Buffer overflow in parse()", "Buffer overflow in parse_all()", false),
+            (
+                "The session is checked",
+                "The session is not checked",
+                false,
+            ),
+            (
+                "Buffer overflow in parse()",
+                "Buffer overflow in parse_all()",
+                false,
+            ),
             ("", "", false),
         ] {
             let (a, b) = (ClaimText::new(one, ""), ClaimText::new(other, ""));
             let found = a.has_title_of(&b) || a.restates(&b);
             assert_eq!(found, same, "{one} / {other}");
-            assert_eq!(b.has_title_of(&a) || b.restates(&a), same, "{other} / {one}");
+            assert_eq!(
+                b.has_title_of(&a) || b.restates(&a),
+                same,
+                "{other} / {one}"
+            );
         }
     }
 
     #[test]
     fn one_title_over_two_different_descriptions_is_two_claims() {
         let zero = ClaimText::new("Bug", "An order without items divides the total by zero.");
-        let float = ClaimText::new("Bug", "Amounts of money lose cents because they are floats.");
-        let again = ClaimText::new("Bug", "The total is divided by zero for an order without items.");
+        let float = ClaimText::new(
+            "Bug",
+            "Amounts of money lose cents because they are floats.",
+        );
+        let again = ClaimText::new(
+            "Bug",
+            "The total is divided by zero for an order without items.",
+        );
         assert!(!zero.has_title_of(&float));
         assert!(zero.has_title_of(&again));
         assert!(zero.has_title_of(&ClaimText::new("bug", "")));
@@ -231,7 +261,10 @@ mod tests {
     fn only_practically_the_same_text_is_a_repetition() {
         let one = ClaimText::new("Input is evaluated", "`eval` runs what a visitor types.");
         let same = ClaimText::new("Input is evaluated.", "`eval` runs what a visitor types");
-        let more = ClaimText::new("Input is evaluated", "`eval` runs text; a visitor reads the keys.");
+        let more = ClaimText::new(
+            "Input is evaluated",
+            "`eval` runs text; a visitor reads the keys.",
+        );
         assert!(one.repeats(&same));
         assert!(!one.repeats(&more));
     }

@@ -22,7 +22,8 @@ pub(super) fn detect(draft: &Draft<'_>) -> Option<Conflict> {
         if !any_pair(voices, near) {
             return Some(Conflict::Severity);
         }
-        let same_cause = |a: &Voice, b: &Voice| same_diagnosis(draft, a, b) || supports(draft, a, b);
+        let same_cause =
+            |a: &Voice, b: &Voice| same_diagnosis(draft, a, b) || supports(draft, a, b);
         if rules.root_cause && !any_pair(voices, same_cause) {
             return Some(Conflict::RootCause);
         }

@@ -129,7 +129,8 @@ pub fn follow(
     let mut after: Vec<TrackedFinding> = Vec::with_capacity(seen.len());
     for Seen { finding, dismissed } in seen {
         let before = known.get(&finding.fingerprint);
-        let standing = match dismissed {
+        let upheld = before.is_some_and(|one| one.standing == Standing::Upheld);
+        let standing = match dismissed && !upheld {
             true => Standing::Dismissed,
             false => seen_again(before.map(|one| one.stood_on(branch)), branch),
         };

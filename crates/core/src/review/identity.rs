@@ -4,8 +4,9 @@
 //! covers the claims that were shown to whoever ruled and nothing else. So every finding carries what
 //! each of its members claims, and is found again by that.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,6 +93,23 @@ impl SimilarDismissal {
     }
 }
 
+/// A finding of an earlier review, with what it claimed.
+struct Known<'a> {
+    finding: &'a TrackedFinding,
+    claims: Cow<'a, [Claimed]>,
+    standing: Standing,
+}
+
+impl<'a> Known<'a> {
+    fn of(finding: &'a TrackedFinding) -> Self {
+        Self {
+            claims: finding.claims(),
+            standing: finding.standing,
+            finding,
+        }
+    }
+}
+
 /// What is known about a finding of the review at hand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recognized {
@@ -112,15 +130,41 @@ pub fn recognize(
     dismissals: &[Dismissal],
     mint: impl Fn(&Sighting, u32) -> String,
 ) -> Vec<Recognized> {
+    let rulings: Vec<(&Dismissal, Known<'_>)> = dismissals
+        .iter()
+        .map(|one| (one, Known::of(&one.finding)))
+        .collect();
     let dismissed: Vec<bool> = sightings
         .iter()
-        .map(|sighting| sighting.is_dismissed(dismissals))
+        .map(|sighting| sighting.is_dismissed(&rulings))
         .collect();
+    let holds: BTreeSet<&str> = dismissals
+        .iter()
+        .map(|one| one.finding.fingerprint.as_str())
+        .collect();
+    let mut all: Vec<Known<'_>> = known.iter().map(Known::of).collect();
+    for one in &mut all {
+        // A dismissal that was dropped or is too old leaves the finding open.
+        let lapsed = !holds.contains(one.finding.fingerprint.as_str());
+        if one.standing == Standing::Dismissed && lapsed {
+            one.standing = Standing::Open;
+        }
+    }
+    let mut by_place: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, one) in all.iter().enumerate() {
+        for claim in one.claims.iter() {
+            by_place.entry(&claim.place).or_default().push(index);
+        }
+    }
     let mut matches: Vec<(Reverse<u32>, usize, &str)> = Vec::new();
     for (index, sighting) in sightings.iter().enumerate() {
-        for one in known {
+        let places = sighting.claims.iter().flat_map(|claim| &claim.places);
+        let here = places.filter_map(|place| by_place.get(place.as_str()));
+        let here: BTreeSet<usize> = here.flatten().copied().collect();
+        for one in here.into_iter().map(|index| &all[index]) {
             let score = sighting.score(one, dismissed[index]);
-            matches.extend(score.map(|score| (Reverse(score), index, one.fingerprint.as_str())));
+            let name = one.finding.fingerprint.as_str();
+            matches.extend(score.map(|score| (Reverse(score), index, name)));
         }
     }
     matches.sort_unstable();
@@ -145,7 +189,7 @@ pub fn recognize(
         taken.insert(fingerprint.clone());
         let similar = match dismissed {
             true => None,
-            false => sighting.similar(dismissals),
+            false => sighting.similar(&rulings),
         };
         recognized.push(Recognized {
             fingerprint,
@@ -158,17 +202,18 @@ pub fn recognize(
 
 impl Sighting {
     /// Tells whether rulings cover all that it claims.
-    fn is_dismissed(&self, dismissals: &[Dismissal]) -> bool {
-        self.claims.iter().all(|claim| {
-            let mut rulings = dismissals.iter();
-            rulings.any(|ruling| claim.is_covered_by(&ruling.finding))
-        })
+    fn is_dismissed(&self, rulings: &[(&Dismissal, Known<'_>)]) -> bool {
+        let covers = |claim: &SightedClaim| {
+            let mut rulings = rulings.iter();
+            rulings.any(|(_, ruled)| claim.is_covered_by(ruled))
+        };
+        self.claims.iter().all(covers)
     }
 
     /// Returns how sure it is that a known finding is this one; nothing when it is another.
     ///
     /// What somebody ruled on, or is asked to rule on, is found again only as it was shown.
-    fn score(&self, known: &TrackedFinding, dismissed: bool) -> Option<u32> {
+    fn score(&self, known: &Known<'_>, dismissed: bool) -> Option<u32> {
         let covered = || self.claims.iter().all(|claim| claim.is_covered_by(known));
         let partly = || self.claims.iter().any(|claim| claim.is_covered_by(known));
         let allowed = match known.standing {
@@ -188,12 +233,12 @@ impl Sighting {
         claims.filter_map(|claim| claim.score(known)).max()
     }
 
-    fn similar(&self, dismissals: &[Dismissal]) -> Option<SimilarDismissal> {
-        let alike = |ruling: &&Dismissal| {
+    fn similar(&self, rulings: &[(&Dismissal, Known<'_>)]) -> Option<SimilarDismissal> {
+        let alike = |(_, ruled): &&(&Dismissal, Known<'_>)| {
             let mut claims = self.claims.iter();
-            claims.any(|claim| claim.score(&ruling.finding).is_some())
+            claims.any(|claim| claim.score(ruled).is_some())
         };
-        let ruling = dismissals.iter().find(alike)?;
+        let (ruling, _) = rulings.iter().find(alike)?;
         Some(SimilarDismissal {
             finding: ruling.finding.id(),
             title: ruling.finding.title.clone(),
@@ -213,17 +258,14 @@ impl SightedClaim {
 
     /// Tells whether a finding claims just this at this place: by the same rule about the same code,
     /// under the same title and category, or in other words that name the same things.
-    fn is_covered_by(&self, known: &TrackedFinding) -> bool {
-        known.claims().iter().any(|one| self.is_stated(one).is_some())
+    fn is_covered_by(&self, known: &Known<'_>) -> bool {
+        known.claims.iter().any(|one| self.is_stated(one).is_some())
     }
 
     /// Returns how sure it is that a known finding claims this at this place.
-    fn score(&self, known: &TrackedFinding) -> Option<u32> {
-        let claims = known.claims();
-        let scores = claims.iter().filter_map(|one| {
-            let like = self.is_like(one);
-            self.is_stated(one).or(like)
-        });
+    fn score(&self, known: &Known<'_>) -> Option<u32> {
+        let claims = known.claims.iter();
+        let scores = claims.filter_map(|one| self.is_stated(one).or_else(|| self.is_like(one)));
         scores.max()
     }
 
@@ -249,11 +291,12 @@ impl SightedClaim {
 
     fn is_like(&self, known: &Claimed) -> Option<u32> {
         let own = &self.claimed;
+        if self.place_in(known.category) != known.place || own.rule != known.rule {
+            return None;
+        }
         let alike = own.text.likeness(&known.text);
-        let here = self.place_in(known.category) == known.place;
-        let same_title = own.text.has_title_of(&known.text);
-        let one = own.rule == known.rule && (alike >= ONE_FINDING || same_title);
-        (here && one).then(|| alike.min(RESTATED - 1))
+        let one = alike >= ONE_FINDING || own.text.has_title_of(&known.text);
+        one.then(|| alike.min(RESTATED - 1))
     }
 }
 

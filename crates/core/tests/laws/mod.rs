@@ -3,7 +3,9 @@
 //! `properties.rs` tries them on the same reviews every time; `slow_properties.rs` on new ones.
 
 use proptest::prelude::*;
-use tribunal_core::consensus::{Input, Judgement, Note, Policy, Settlement, Verdict, reversals, settle};
+use tribunal_core::consensus::{
+    Input, Judgement, Note, Policy, Settlement, Verdict, reversals, settle,
+};
 use tribunal_core::finding::{Category, Finding, Grounding, Location};
 use tribunal_core::reply::Side;
 use tribunal_core::review::{Defense, Examination, Plea, Stance};

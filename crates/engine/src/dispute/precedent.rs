@@ -1,15 +1,15 @@
 //! Earlier rulings where they matter: beside findings that come back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use tribunal_core::dispute::{Decision, Precedent, Status};
+use tribunal_core::dispute::{Decision, Precedent, Status, Subject};
 use tribunal_core::review::history::TrackedFinding;
 use tribunal_core::review::identity::Dismissal;
 use tribunal_core::review::report::ReviewReport;
-use tribunal_store::PrecedentFilter;
+use tribunal_store::{DisputeFilter, PrecedentFilter};
 
 use crate::Engine;
-use crate::case::CaseError;
+use crate::case::{Case, CaseError};
 
 /// So many rulings are shown beside one finding.
 const MOST: u32 = 3;
@@ -55,7 +55,8 @@ impl Engine {
                 continue;
             };
             // The latest come first.
-            if !seen.insert(finding.fingerprint.clone()) || precedent.decision != Decision::Dismiss {
+            if !seen.insert(finding.fingerprint.clone()) || precedent.decision != Decision::Dismiss
+            {
                 continue;
             }
             dismissals.push(Dismissal {
@@ -67,18 +68,29 @@ impl Engine {
         Ok(dismissals)
     }
 
-    /// Returns the findings of earlier reviews, and those that are not in the ledger yet.
+    /// Returns the findings of earlier reviews, and those that are not in the ledger yet: `before`,
+    /// and what the review itself brought to a dispute before it was interrupted.
     pub(crate) async fn known_findings(
         &self,
+        case: &Case,
         before: &[TrackedFinding],
     ) -> Result<Vec<TrackedFinding>, CaseError> {
-        let recorded = self.ledger.store().findings().await?;
-        let is_before = |finding: &TrackedFinding| {
-            let mut before = before.iter();
-            before.any(|one| one.fingerprint == finding.fingerprint)
-        };
-        let recorded = recorded.into_iter().map(|record| record.finding);
-        let recorded = recorded.filter(|finding| !is_before(finding));
-        Ok(recorded.chain(before.iter().cloned()).collect())
+        let store = self.ledger.store();
+        let mut known: BTreeMap<String, TrackedFinding> = BTreeMap::new();
+        if case.was_resumed() {
+            for dispute in store.disputes(&DisputeFilter::default()).await? {
+                if let Subject::Finding { review, finding } = dispute.opening.subject
+                    && review == *case.id()
+                {
+                    known.insert(finding.fingerprint.clone(), *finding);
+                }
+            }
+        }
+        let recorded = store.findings().await?.into_iter();
+        let recorded = recorded.map(|record| record.finding);
+        for finding in recorded.chain(before.iter().cloned()) {
+            known.insert(finding.fingerprint.clone(), finding);
+        }
+        Ok(known.into_values().collect())
     }
 }

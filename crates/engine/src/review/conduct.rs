@@ -98,7 +98,7 @@ impl Engine {
         let settlement = settle(input.clone(), &policy);
         let reversals = reversals(input, &policy, &settlement);
         let sightings = report::sightings(&settlement, &ground);
-        let known = self.known_findings(before).await?;
+        let known = self.known_findings(case, before).await?;
         let dismissals = self.dismissals().await?;
         let mut recognized = recognize(&sightings, &known, &dismissals, report::mint);
         request.recorded.rename(&settlement, &mut recognized);

@@ -199,7 +199,9 @@ impl Parts<'_> {
         let identity = self.ground.identity(lead);
         let members = shown_order(self.settlement, group);
         let claims = members.iter().map(|&member| {
-            let claim = self.ground.claim(&self.settlement.findings[member as usize]);
+            let claim = self
+                .ground
+                .claim(&self.settlement.findings[member as usize]);
             claim.claimed
         });
         TrackedFinding {
@@ -301,9 +303,8 @@ impl Parts<'_> {
     fn description<'g>(&'g self, group: &'g Group, lead: &'g Finding) -> &'g str {
         let defenses = group.defenses.iter();
         let mut defenses = defenses.map(|index| &self.settlement.defenses[*index as usize]);
-        let own = defenses.find(|one| {
-            one.reviewer == lead.reviewer && one.revised_description.is_some()
-        });
+        let own =
+            defenses.find(|one| one.reviewer == lead.reviewer && one.revised_description.is_some());
         let revised = own.and_then(|one| one.revised_description.as_deref());
         revised.unwrap_or(match lead.description.as_str() {
             "" => &lead.title,

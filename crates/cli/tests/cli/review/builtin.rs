@@ -274,3 +274,47 @@ fn a_review_in_a_hook_sees_what_the_commit_will_hold() {
         env.git(&["reset", "-q", "--hard", "HEAD~1"]);
     }
 }
+
+#[test]
+fn two_rules_at_one_place_are_two_findings_and_neither_hides_in_the_other() {
+    let env = TestEnv::with_repository();
+    env.write(
+        "e.test.ts",
+        "import { f } from './f'
+describe('f', () => {
+  it.skip('works', async () => {
+    expect(
+      await timingSafeEqual(true, true, (d: boolean) =>
+        createHash('sha256').update(d.toString()).digest('hex')
+      )
+    )
+  })
+})
+",
+    );
+    let report = env
+        .run(["review", "e.test.ts", "--json"])
+        .assert_code(1)
+        .json();
+    let findings = report["findings"].as_array().unwrap();
+    assert!(findings.len() >= 2, "{report}");
+    for finding in findings {
+        assert_eq!(finding["voices"].as_array().unwrap().len(), 1, "{finding}");
+        assert_eq!(finding["rule"], finding["voices"][0]["rule"]);
+        assert_eq!(finding["description"], finding["voices"][0]["description"]);
+    }
+
+    env.write(
+        "dup.ts",
+        "function eq(a: any) {\n  if (a = 5) return true; return NaN === a }\n",
+    );
+    let ran = env.run(["review", "dup.ts", "--json"]).assert_code(1);
+    let report = ran.json();
+    let ids: BTreeSet<&str> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["fingerprint"].as_str())
+        .collect();
+    assert_eq!(ids.len(), 2, "{report}");
+}

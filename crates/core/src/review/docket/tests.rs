@@ -214,7 +214,12 @@ fn only_what_reviewers_contradict_each_other_about_waits_for_a_ruling() {
         ..finding("minor", Severity::Low, Verdict::Disputed)
     };
     let fell = finding("fell", Severity::High, Verdict::Rejected);
-    let findings = [(split, true), (doubtful, true), (minor, false), (fell, false)];
+    let findings = [
+        (split, true),
+        (doubtful, true),
+        (minor, false),
+        (fell, false),
+    ];
     let mut docket = Docket::new(findings, 3);
     assert_eq!(docket.standing(FindingState::Contested), [0]);
     assert_eq!(docket.standing(FindingState::ToDo), [1, 2]);

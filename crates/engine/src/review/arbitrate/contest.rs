@@ -326,7 +326,10 @@ fn reviewers_side(item: &Item) -> Position {
             trigger: &voice.trigger,
             suggestion: &voice.suggestion,
         });
-        text = format!("{text}\n\nAnother reviewer says at {}:\n{said}", voice.location);
+        text = format!(
+            "{text}\n\nAnother reviewer says at {}:\n{said}",
+            voice.location
+        );
     }
     Position {
         author: lead.map_or_else(|| "panel".to_owned(), |voice| voice.reviewer.clone()),
