@@ -2,14 +2,14 @@
 
 use futures_util::future::try_join_all;
 use tribunal_core::agent::Role;
-use tribunal_core::dispute::panel::{Finding, conclude};
+use tribunal_core::dispute::panel::{Finding, conclude_on};
 use tribunal_core::dispute::{
-    Chooser, Dispute, DisputeState, Effect, Hearing, JudgeNamed, Party, Recourse, Subject,
+    Chooser, Dispute, DisputeState, Effect, Hearing, JudgeNamed, Opening, Party, Recourse, Subject,
 };
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::ids::{AgentName, CaseId, DisputeId, StepKey};
 use tribunal_core::prompt::{RulePrompt, ask_again};
-use tribunal_core::reply::read_signed_ruling;
+use tribunal_core::reply::{JudgeAnswer, read_signed_ruling};
 use tribunal_store::crashpoint;
 
 use super::deliver::approval;
@@ -43,6 +43,9 @@ impl Engine {
         if !self.has_judge() {
             let dispute = id.clone();
             return Err(CaseError::NoJudge { dispute });
+        }
+        if let Some(refusal) = self.ruled_elsewhere(&before).await? {
+            return Err(refusal.into());
         }
         self.check_ruling(&before).await?;
         let case = self.take_over(&id.case()).await?;
@@ -113,14 +116,7 @@ impl Engine {
         let round = self.sitting(case).await?;
         let seed = self.seed(case, &round).await?;
         let precedents = self.precedents_of(dispute).await?;
-        let material = match &dispute.opening.material {
-            Some(hash) => self
-                .dir
-                .get_blob(hash)
-                .map_err(CaseError::file("read the code of the dispute"))?,
-            None => Vec::new(),
-        };
-        let material = String::from_utf8_lossy(&material).into_owned();
+        let material = self.material_of(dispute)?;
         let directory = self
             .dir
             .make_workplace(case.id())
@@ -172,7 +168,7 @@ impl Engine {
         Ok(seed.unwrap_or_default())
     }
 
-    async fn precedents_of(&self, dispute: &Dispute) -> Result<Vec<Dispute>, CaseError> {
+    pub(super) async fn precedents_of(&self, dispute: &Dispute) -> Result<Vec<Dispute>, CaseError> {
         let found = match dispute.opening.subject.finding() {
             Some(finding) => {
                 let file = &finding.location.file;
@@ -219,7 +215,7 @@ impl Engine {
         hearings: Vec<Hearing>,
     ) -> Result<(), CaseError> {
         let now = self.ledger.store().now().await?;
-        let conclusion = conclusion_of(&hearings);
+        let conclusion = conclusion_of(&dispute.opening, &hearings);
         let heard = hearings
             .into_iter()
             .map(|hearing| DisputeEvent::JudgeHeard {
@@ -269,8 +265,8 @@ pub(super) fn again_step(step: &str) -> String {
 }
 
 /// Returns what the answers of all judges who sat make of the dispute.
-pub(super) fn conclusion_of(hearings: &[Hearing]) -> DisputeEvent {
-    match conclude(hearings) {
+pub(super) fn conclusion_of(opening: &Opening, hearings: &[Hearing]) -> DisputeEvent {
+    match conclude_on(opening, hearings) {
         Finding::Ruling {
             decision,
             reason,
@@ -337,7 +333,8 @@ impl<'a> Matter<'a> {
                     continue;
                 }
             };
-            match read_signed_ruling(&reply.text, reply.structured.as_ref(), &nonce) {
+            let read = read_signed_ruling(&reply.text, reply.structured.as_ref(), &nonce);
+            match read.and_then(JudgeAnswer::checked) {
                 Ok(read) => {
                     return Ok(Hearing {
                         judge,

@@ -111,6 +111,7 @@ impl Parts<'_> {
                 whole_files: self.change.pinned.whole_files,
             },
             gate,
+            gate_with_offer: None,
             fail_on: self.request.fail_on,
             policy: self.policy.clone(),
             reviewers,

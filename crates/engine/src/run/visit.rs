@@ -237,6 +237,7 @@ impl Visit<'_> {
             objection: None,
             coder,
             reviewer: Some(position("review", last)),
+            rule: String::new(),
             evidence: Vec::new(),
             files: progress.files.clone(),
             material: None,

@@ -277,6 +277,7 @@ impl Engine {
                 objection: None,
                 coder: None,
                 reviewer: None,
+                rule: String::new(),
                 evidence: Vec::new(),
                 files: Vec::new(),
                 material: None,

@@ -12,7 +12,7 @@ use tribunal_core::scale::Severity;
 
 use super::blocks::{Block, blocks};
 use super::shown::{NAME, one_line};
-use super::{Options, facts};
+use super::{Options, arbitrated, facts};
 use crate::report::wrap::{defused, fill, plain_width};
 
 /// How many files or findings are named in a row.
@@ -92,6 +92,11 @@ impl Page<'_> {
         }
         self.out.push('\n');
         fill(&mut self.out, &words, self.options.width, &first, &rest);
+        for step in arbitrated::next_steps(self.report) {
+            self.line(&format!("{}:", step.says), "");
+            // A command stays in one line, so that it can be copied.
+            self.out.push_str(&format!("  {}\n", step.command));
+        }
     }
 
     fn heading(&mut self, words: &str) {

@@ -2,6 +2,8 @@
 
 mod coders;
 mod court;
+mod handover;
+mod joined;
 mod menu;
 mod money;
 mod offers;

@@ -5,7 +5,7 @@ use tribunal_core::dispute::{
 };
 use tribunal_core::review::arbitration::{
     ArbitratedFinding, Arbitration, ChangedPath, CoderRound, DisputeSummary, End, FindingState,
-    Offer, OpenReason, RoundResponse, Verification,
+    GateWithOffer, Offer, OpenReason, RoundResponse, Verification,
 };
 use tribunal_core::review::coverage::FileStatus;
 use tribunal_core::review::gate::Obligation;
@@ -114,6 +114,7 @@ pub(super) fn arbitration(text: &str) -> Arbitration {
             // The program makes this name itself.
             branch: "tribunal/c-2a51c099e4".to_owned(),
             commit: "c04e7715d3".to_owned(),
+            why: String::new(),
         }),
         end: End::CoderMissing {
             why: with("it fell over"),
@@ -122,8 +123,15 @@ pub(super) fn arbitration(text: &str) -> Arbitration {
 }
 
 fn arbitrated() -> ReviewReport {
+    let branch = "tribunal/c-2a51c099e4";
     ReviewReport {
         arbitration: Some(arbitration("")),
+        gate_with_offer: Some(GateWithOffer {
+            gate: Gate::Pass,
+            branch: Some(branch.to_owned()),
+            patch: None,
+            command: format!("git restore -s {branch} -- src/db.rs"),
+        }),
         ..fixture::report()
     }
 }

@@ -28,6 +28,7 @@ pub(super) fn report() -> ReviewReport {
             whole_files: false,
         },
         gate: Gate::Fail { open: 1 },
+        gate_with_offer: None,
         fail_on: None,
         policy: "tribunal".to_owned(),
         reviewers: reviewers(),
