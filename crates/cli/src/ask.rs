@@ -5,7 +5,7 @@ use inquire::{InquireError, Select, Text};
 use nix::sys::termios::{SetArg, tcgetattr, tcsetattr};
 use tribunal_core::dispute::{Decision, Dispute, Party, Recourse};
 use tribunal_core::text::{for_terminal, truncate_chars};
-use tribunal_engine::human::{Human, Interrupted};
+use tribunal_engine::human::{DisputeBackground, Human, Interrupted};
 
 use crate::exit::Exit;
 use crate::invocation::stop_signal;
@@ -13,6 +13,9 @@ use crate::report::without_progress;
 
 /// Longest text of a side that is shown above the menu, in characters.
 const LONGEST_POSITION: usize = 2_000;
+
+/// How many lines of code are shown above the menu.
+const MOST_LINES: usize = 24;
 
 /// The person who started the program.
 pub(crate) struct Terminal;
@@ -22,10 +25,11 @@ impl Human for Terminal {
     async fn choose_recourse(
         &self,
         dispute: &Dispute,
+        background: &DisputeBackground,
         has_judge: bool,
         preselected: Recourse,
     ) -> Result<Recourse, Interrupted> {
-        let summary = summary(dispute);
+        let summary = summary(dispute, background);
         at_terminal(move || {
             tell(&summary);
             let choices = choices(has_judge);
@@ -120,8 +124,8 @@ fn tip() -> String {
     )
 }
 
-/// Returns what the dispute is about, and what both sides say.
-fn summary(dispute: &Dispute) -> String {
+/// Returns what the dispute is about, the code, what both sides say, and what was ruled before.
+fn summary(dispute: &Dispute, background: &DisputeBackground) -> String {
     let bold = anstyle::Style::new().bold();
     let clean = |text: &str| for_terminal(&truncate_chars(text, LONGEST_POSITION)).into_owned();
     let mut text = format!(
@@ -130,7 +134,16 @@ fn summary(dispute: &Dispute) -> String {
         clean(dispute.opening.subject.title())
     );
     if let Some(finding) = dispute.opening.subject.finding() {
-        text.push_str(&format!("{}\n", clean(&finding.location.to_string())));
+        let place = clean(&finding.location.to_string());
+        text.push_str(&format!("{}  {place}\n", background.weight));
+    }
+    let code = background.code.lines();
+    let more = code.clone().count().saturating_sub(MOST_LINES);
+    for line in code.take(MOST_LINES) {
+        text.push_str(&format!("  {}\n", clean(line)));
+    }
+    if more > 0 {
+        text.push_str(&format!("  … and {more} more lines\n"));
     }
     for party in [Party::Reviewer, Party::Coder] {
         if let Some(position) = dispute.position(party) {
@@ -148,6 +161,12 @@ fn summary(dispute: &Dispute) -> String {
             clean(&evidence.reference),
             clean(&evidence.check.phrase())
         ));
+    }
+    if let Some(lack) = dispute.opening.lack_of_evidence() {
+        text.push_str(&format!("Note: {lack}\n"));
+    }
+    for precedent in &background.precedents {
+        text.push_str(&format!("Ruled before: {}\n", clean(precedent)));
     }
     text
 }

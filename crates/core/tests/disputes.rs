@@ -41,6 +41,7 @@ fn about_task() -> Opening {
         objection: None,
         coder: Some(position("sonnet", "JWT tokens scale better.")),
         reviewer: Some(position("opus", "Sessions are more secure.")),
+        rule: String::new(),
         evidence: Vec::new(),
         files: vec!["src/auth/jwt.ts".to_owned()],
         material: None,

@@ -52,6 +52,7 @@ async fn what_a_held_task_kept_from_being_done_is_left_to_whoever_comes_next() {
             text: "It is safe.".to_owned(),
         }),
         reviewer: None,
+        rule: String::new(),
         evidence: Vec::new(),
         files: Vec::new(),
         material: None,

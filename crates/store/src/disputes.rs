@@ -56,6 +56,8 @@ pub struct DisputeFilter {
     pub status: Option<Status>,
     /// Only those about this task.
     pub task: Option<String>,
+    /// Only those about the finding with this identity.
+    pub fingerprint: Option<String>,
     /// Only those opened before.
     pub opened_before: Option<Timestamp>,
     /// The one that was seen last, for the next page.

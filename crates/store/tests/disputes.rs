@@ -47,6 +47,7 @@ fn opening(key: &str, task: &str) -> Opening {
         objection: None,
         coder: Some(position("x")),
         reviewer: None,
+        rule: String::new(),
         evidence: Vec::new(),
         files: vec!["a.rs".to_owned()],
         material: None,

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tribunal_core::agent::{Access, Role};
 use tribunal_core::text::for_terminal;
-use tribunal_engine::config::{AgentSettings, Roster, SCRIPTED};
+use tribunal_engine::config::{AgentSettings, Roster};
 use tribunal_store::ParkedProvider;
 
 use crate::error::CliError;
@@ -55,15 +55,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     }
     let loaded = invocation.settings_as_written()?;
     let roster = Roster::new(&loaded.settings);
-    let agents: Vec<_> = roster
-        .agents()
-        .iter()
-        .chain(
-            roster
-                .get(SCRIPTED)
-                .filter(|_| roster.is_implicit(SCRIPTED)),
-        )
-        .collect();
+    let agents = roster.agents();
     if args.json {
         let agents: Vec<_> = agents
             .iter()
@@ -75,7 +67,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     let mut table = invocation.table(&[
         "NAME", "PROVIDER", "MODEL", "FAMILY", "ROLES", "DOMAIN", "STATE",
     ]);
-    for agent in &agents {
+    for agent in agents {
         let word = |text: &str| for_terminal(text).into_owned();
         table.add_row([
             agent.name.to_string(),

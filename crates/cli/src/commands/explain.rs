@@ -19,7 +19,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
 use crate::report::explain::{advisory, listed, one_line, spoken, write_confidence};
-use crate::report::review::told_of;
+use crate::report::review::{labelled_severity, told_of};
 use crate::report::{stdout_width, wrapped};
 
 /// So many cases are searched, the newest first.
@@ -197,7 +197,7 @@ fn as_text(report: &ReviewReport, finding: &ReviewedFinding) -> String {
         finding.id,
         one_line(&finding.title),
         finding.verdict,
-        finding.severity,
+        labelled_severity(finding),
         finding.confidence,
         one_line(&finding.location.to_string()),
         report.case,

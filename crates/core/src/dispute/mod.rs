@@ -124,6 +124,9 @@ pub struct Opening {
     /// Who opened it; ledgers of version 0.1.0 do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_by: Option<Actor>,
+    /// The rule that reported the finding; empty unless a built-in rule or a linter did.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rule: String,
 }
 
 impl Opening {
@@ -145,6 +148,33 @@ impl Opening {
             Some(_) | None => Actor::Human { name: None },
         }
     }
+
+    /// Returns what an objection lacks: it brings no evidence, or none that holds.
+    #[must_use]
+    pub fn lack_of_evidence(&self) -> Option<&'static str> {
+        let evidence = self.evidence.iter().filter(|one| one.from == Party::Coder);
+        match self.origin {
+            Origin::Objection => lack_of_evidence(evidence),
+            _ => None,
+        }
+    }
+}
+
+/// Returns what the evidence of an objection lacks; nothing when a piece of it may hold.
+pub fn lack_of_evidence<'a>(
+    evidence: impl IntoIterator<Item = &'a Evidence>,
+) -> Option<&'static str> {
+    let mut is_empty = true;
+    for piece in evidence {
+        is_empty = false;
+        if !matches!(piece.check, EvidenceCheck::Refuted { .. }) {
+            return None;
+        }
+    }
+    Some(match is_empty {
+        true => "the objection brings no evidence",
+        false => "the program refuted all evidence of the objection",
+    })
 }
 
 /// A task that a dispute about a finding of its work holds up.

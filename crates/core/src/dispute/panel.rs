@@ -1,6 +1,8 @@
 //! What the answers of judges come to: plain arithmetic, and escalation whenever it does not add up.
 
-use super::{Answer, Decision, Hearing, Ruler};
+use std::collections::BTreeSet;
+
+use super::{Answer, Decision, Hearing, Opening, Ruler};
 
 /// What the judges' answers come to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +57,41 @@ pub fn conclude(hearings: &[Hearing]) -> Finding {
     }
     Finding::Escalation {
         question: question(hearings),
+    }
+}
+
+/// Returns what the answers of the judges come to in a dispute.
+///
+/// An objection must bring evidence. Judges of one family alone do not dismiss what a rule found
+/// when the objection has nothing that holds; a person decides then.
+#[must_use]
+pub fn conclude_on(opening: &Opening, hearings: &[Hearing]) -> Finding {
+    let concluded = conclude(hearings);
+    let (
+        Finding::Ruling {
+            decision, reason, ..
+        },
+        Some(lack),
+    ) = (&concluded, opening.lack_of_evidence())
+    else {
+        return concluded;
+    };
+    if *decision != Decision::Dismiss || opening.rule.is_empty() {
+        return concluded;
+    }
+    let dismissing = hearings
+        .iter()
+        .filter(|one| one.answer == Some(Answer::Dismiss));
+    let families: BTreeSet<&str> = dismissing.map(|one| one.judge.family.as_str()).collect();
+    if families.len() > 1 {
+        return concluded;
+    }
+    let rule = &opening.rule;
+    Finding::Escalation {
+        question: format!(
+            "the rule {rule} found it and {lack}, so judges of one family do not dismiss it alone; \
+             they would, because: {reason}"
+        ),
     }
 }
 

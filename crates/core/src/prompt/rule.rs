@@ -76,6 +76,9 @@ impl RulePrompt<'_> {
                 line["ground"] = json!(objection.phrase());
                 line["valid_ground"] = json!(objection.is_valid());
             }
+            if let Some(lack) = opening.lack_of_evidence() {
+                line["program"] = json!(lack);
+            }
             lines.push(line);
         }
         json_lines(lines)

@@ -16,6 +16,71 @@ pub struct JudgeAnswer {
     pub reversal: String,
 }
 
+/// What a reason says when it argues for the other ruling, in small letters.
+const FOR_THE_REVIEWER: [&str; 9] = [
+    "the reviewer is right",
+    "the finding is right",
+    "the finding is correct",
+    "the finding is valid",
+    "the coder is wrong",
+    "the objection fails",
+    "the objection is wrong",
+    "must be enforced",
+    "must be fixed",
+];
+const FOR_THE_CODER: [&str; 9] = [
+    "the coder is right",
+    "the objection is right",
+    "the objection is correct",
+    "the objection is valid",
+    "the objection holds",
+    "the reviewer is wrong",
+    "the finding is wrong",
+    "must be dismissed",
+    "should be dismissed",
+];
+
+/// A reason has at least so many letters and digits.
+const SHORTEST_REASON: usize = 6;
+
+impl JudgeAnswer {
+    /// Returns the answer if its reason is one and does not contradict the ruling, or says what is
+    /// wrong with it.
+    pub fn checked(self) -> Result<Self, String> {
+        let letters = self.reason.chars().filter(|c| c.is_alphanumeric()).count();
+        // Not all languages put blanks between words.
+        let is_one_word = self.reason.is_ascii() && self.reason.split_whitespace().count() < 2;
+        if is_one_word || letters < SHORTEST_REASON {
+            return Err("the `reason` is not a reason; write a sentence".to_owned());
+        }
+        let contradiction = |word: &str| {
+            let ruling = self.answer;
+            format!(
+                "the `reason` says \"{word}\" and the `ruling` is {ruling}; which of them is meant?"
+            )
+        };
+        let words = self.reason.split(|c: char| !c.is_ascii_alphanumeric());
+        for word in words {
+            let other = word.parse::<Answer>().ok();
+            // A judge who escalates may say between what.
+            let is_other = other.is_some_and(|other| other != self.answer);
+            if is_other && self.answer != Answer::Escalate {
+                return Err(contradiction(word));
+            }
+        }
+        let against: &[&str] = match self.answer {
+            Answer::Dismiss => &FOR_THE_REVIEWER,
+            Answer::Enforce => &FOR_THE_CODER,
+            Answer::Escalate => &[],
+        };
+        let reason = self.reason.to_lowercase();
+        match against.iter().find(|phrase| reason.contains(**phrase)) {
+            Some(phrase) => Err(contradiction(phrase)),
+            None => Ok(self),
+        }
+    }
+}
+
 /// Reads the answer to a question that carried `nonce`, or says what is wrong with it.
 pub fn read_signed_ruling(
     text: &str,
@@ -113,6 +178,44 @@ mod tests {
             (String::new(), "the answer is empty".to_owned()),
         ] {
             assert_eq!(read(&text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_reason_is_a_sentence_that_agrees_with_the_ruling() {
+        for (answer, reason, expected) in [
+            (Answer::Dismiss, "a.rs:3 checks it before.", true),
+            (Answer::Dismiss, "B", false),
+            (Answer::Dismiss, "ok ok", false),
+            (Answer::Dismiss, "Unfounded.", false),
+            (Answer::Dismiss, "検査は三行目にある", true),
+            (Answer::Dismiss, "I ENFORCE it because of a.rs:3.", false),
+            (
+                Answer::Dismiss,
+                "The reviewer is right about a.rs:3.",
+                false,
+            ),
+            (
+                Answer::Dismiss,
+                "The rule enforces nothing at a.rs:3.",
+                true,
+            ),
+            (
+                Answer::Enforce,
+                "a.rs:3 shows that the coder is right.",
+                false,
+            ),
+            (Answer::Enforce, "DISMISS: a.rs:3 is safe.", false),
+            (Answer::Enforce, "The reviewer is right, see a.rs:3.", true),
+            (Answer::Escalate, "I could ENFORCE or DISMISS it.", true),
+            (Answer::Escalate, "a.rs:3 does not show who calls it.", true),
+        ] {
+            let read = JudgeAnswer {
+                answer,
+                reason: reason.to_owned(),
+                reversal: "a test".to_owned(),
+            };
+            assert_eq!(read.checked().is_ok(), expected, "{answer} {reason}");
         }
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::dispute::{Decision, Origin};
 use crate::finding::{Category, Label, Location};
 use crate::review::coverage::FileStatus;
-use crate::review::gate::Obligation;
+use crate::review::gate::{Gate, Obligation};
 use crate::review::response::Response;
 use crate::scale::Severity;
 
@@ -220,6 +220,9 @@ pub enum Offer {
         branch: String,
         /// Its commit.
         commit: String,
+        /// Why it is on this branch and not where it was asked for; empty when it is there.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        why: String,
     },
     /// In a file.
     Patch {
@@ -238,6 +241,24 @@ pub enum Offer {
         /// What stood in the way, or who goes on with it.
         why: String,
     },
+}
+
+/// What the gate would be if the user took the offered work over.
+///
+/// The gate of a report speaks of the user's own files. Work that is only offered does not count there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GateWithOffer {
+    /// The gate with the work.
+    #[serde(flatten)]
+    pub gate: Gate,
+    /// The branch with the work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The file with the work as a patch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patch: Option<String>,
+    /// The command that takes the work over, for a shell.
+    pub command: String,
 }
 
 /// Why an arbitration ended. It always does.

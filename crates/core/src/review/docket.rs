@@ -40,6 +40,15 @@ pub struct Item {
     attempts: u32,
 }
 
+/// Where the coder's work is when the gate looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorkPlace {
+    /// In what the gate speaks of: what was fixed is gone.
+    Delivered,
+    /// Only offered, or nowhere: what was fixed is still in the user's files.
+    Elsewhere,
+}
+
 /// What becomes of a finding that a later round raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Raised {
@@ -238,13 +247,13 @@ impl Docket {
     /// Returns what the gate looks at after the arbitration: the findings of the review as they
     /// stand now, and those that came late and bind.
     #[must_use]
-    pub fn gated(&self, findings: &[ReviewedFinding]) -> Vec<GatedFinding> {
+    pub fn gated(&self, findings: &[ReviewedFinding], work: WorkPlace) -> Vec<GatedFinding> {
         let on_docket = |finding: &ReviewedFinding| {
             let mut items = self.items.iter();
             items.find(|item| item.record.raised_in == 0 && item.finding.id == finding.id)
         };
         let reviewed = findings.iter().map(|finding| match on_docket(finding) {
-            Some(item) => item.gated(),
+            Some(item) => item.gated(work),
             None => GatedFinding {
                 verdict: finding.verdict,
                 obligation: finding.obligation,
@@ -253,7 +262,9 @@ impl Docket {
             },
         });
         let late = self.items.iter().filter(|item| item.record.raised_in > 0);
-        reviewed.chain(late.map(Item::gated)).collect()
+        // Late findings are about the work itself, and a fix of one is a part of that work.
+        let late = late.map(|item| item.gated(WorkPlace::Delivered));
+        reviewed.chain(late).collect()
     }
 }
 
@@ -312,12 +323,18 @@ impl Item {
         }
     }
 
-    fn gated(&self) -> GatedFinding {
+    /// Tells whether the gate still asks for it.
+    #[must_use]
+    pub fn counts(&self, work: WorkPlace) -> bool {
+        self.gated(work).counts
+    }
+
+    fn gated(&self, work: WorkPlace) -> GatedFinding {
         let (verdict, counts) = match self.record.state {
-            FindingState::Fixed
-            | FindingState::Discarded
-            | FindingState::Dismissed
-            | FindingState::Logged => (Verdict::Accepted, false),
+            FindingState::Fixed => (Verdict::Accepted, work == WorkPlace::Elsewhere),
+            FindingState::Discarded | FindingState::Dismissed | FindingState::Logged => {
+                (Verdict::Accepted, false)
+            }
             // What nobody has worked on or ruled on is neither approval nor refusal.
             FindingState::ToDo
             | FindingState::Claimed

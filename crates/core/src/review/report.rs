@@ -11,7 +11,7 @@ use crate::dispute::Precedent;
 use crate::finding::{Category, Grounding, Label, Location};
 use crate::ids::CaseId;
 use crate::money::{Cost, Usage};
-use crate::review::arbitration::Arbitration;
+use crate::review::arbitration::{Arbitration, GateWithOffer};
 use crate::review::coverage::Coverage;
 use crate::review::gate::{Gate, Obligation};
 use crate::review::identity::SimilarDismissal;
@@ -34,6 +34,9 @@ pub struct ReviewReport {
     /// What it means for a script.
     #[serde(flatten)]
     pub gate: Gate,
+    /// What it would mean if the user took over what the coder offers on a branch or in a patch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate_with_offer: Option<GateWithOffer>,
     /// Fail on findings of this severity and above, in place of obligations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail_on: Option<Severity>,

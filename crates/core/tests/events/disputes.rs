@@ -113,6 +113,7 @@ fn opened() -> (DisputeEvent, Value) {
             objection: None,
             coder: None,
             reviewer: Some(position("y")),
+            rule: String::new(),
             evidence: Vec::new(),
             files: vec!["a.rs".into()],
             material: None,

@@ -276,7 +276,7 @@ impl Default for OnDispute {
 pub struct JudgeSettings {
     /// Who rules when the judge is uncertain.
     pub escalate_to: EscalateTo,
-    /// Whether a judge also weighs the evidence about findings that stay contested in a review.
+    /// Whether a judge also weighs the evidence about findings that stay contested in a plain review.
     pub weigh: bool,
     /// How many judges are asked about one dispute.
     #[schemars(range(min = 1, max = 9))]
@@ -287,7 +287,7 @@ impl Default for JudgeSettings {
     fn default() -> Self {
         Self {
             escalate_to: EscalateTo::Human,
-            weigh: true,
+            weigh: false,
             panel: 1,
         }
     }

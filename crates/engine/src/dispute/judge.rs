@@ -2,14 +2,15 @@
 
 use futures_util::future::try_join_all;
 use tribunal_core::agent::Role;
-use tribunal_core::dispute::panel::{Finding, conclude};
+use tribunal_core::dispute::panel::{Finding, conclude_on};
 use tribunal_core::dispute::{
-    Chooser, Decision, Dispute, DisputeState, Effect, Hearing, JudgeNamed, Party, Recourse, Subject,
+    Chooser, Decision, Dispute, DisputeState, Effect, Hearing, JudgeNamed, Opening, Party, Recourse,
+    Subject,
 };
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::ids::{AgentName, CaseId, DisputeId, StepKey};
 use tribunal_core::prompt::{RulePrompt, ask_again};
-use tribunal_core::reply::read_signed_ruling;
+use tribunal_core::reply::{JudgeAnswer, read_signed_ruling};
 use tribunal_core::time::Timestamp;
 use tribunal_store::crashpoint;
 
@@ -47,6 +48,9 @@ impl Engine {
         if !self.has_judge() {
             let dispute = id.clone();
             return Err(CaseError::NoJudge { dispute });
+        }
+        if let Some(refusal) = self.ruled_elsewhere(&before).await? {
+            return Err(refusal.into());
         }
         self.check_ruling(&before).await?;
         let case = self.take_over(&id.case()).await?;
@@ -117,14 +121,7 @@ impl Engine {
         let round = self.sitting(case).await?;
         let seed = self.seed(case, &round).await?;
         let precedents = self.precedents_of(dispute).await?;
-        let material = match &dispute.opening.material {
-            Some(hash) => self
-                .dir
-                .get_blob(hash)
-                .map_err(CaseError::file("read the code of the dispute"))?,
-            None => Vec::new(),
-        };
-        let material = String::from_utf8_lossy(&material).into_owned();
+        let material = self.material_of(dispute)?;
         let directory = self
             .dir
             .make_workplace(case.id())
@@ -176,7 +173,7 @@ impl Engine {
         Ok(seed.unwrap_or_default())
     }
 
-    async fn precedents_of(&self, dispute: &Dispute) -> Result<Vec<Dispute>, CaseError> {
+    pub(super) async fn precedents_of(&self, dispute: &Dispute) -> Result<Vec<Dispute>, CaseError> {
         let found = match dispute.opening.subject.finding() {
             Some(finding) => {
                 let file = &finding.location.file;
@@ -231,7 +228,7 @@ impl Engine {
             heard = heard.apply(&event, now)?.0;
             happened.push(event);
         }
-        let conclusion = conclusion_of(&hearings);
+        let conclusion = conclusion_of(&dispute.opening, &hearings);
         happened.push(self.deliverable(heard, conclusion, now).await?);
         let mut events = Vec::new();
         let mut findings = Vec::new();
@@ -313,8 +310,8 @@ pub(super) fn again_step(step: &str) -> String {
 }
 
 /// Returns what the answers of all judges who sat make of the dispute.
-pub(super) fn conclusion_of(hearings: &[Hearing]) -> DisputeEvent {
-    match conclude(hearings) {
+pub(super) fn conclusion_of(opening: &Opening, hearings: &[Hearing]) -> DisputeEvent {
+    match conclude_on(opening, hearings) {
         Finding::Ruling {
             decision,
             reason,
@@ -381,7 +378,8 @@ impl<'a> Matter<'a> {
                     continue;
                 }
             };
-            match read_signed_ruling(&reply.text, reply.structured.as_ref(), &nonce) {
+            let read = read_signed_ruling(&reply.text, reply.structured.as_ref(), &nonce);
+            match read.and_then(JudgeAnswer::checked) {
                 Ok(read) => {
                     return Ok(Hearing {
                         judge,

@@ -3,13 +3,15 @@
 use std::fmt::Write as _;
 use std::path::{Component, Path};
 
-use tribunal_core::dispute::{Dispute, Gravity, Subject};
+use tribunal_core::dispute::{Dispute, Gravity, Precedent, Subject};
+use tribunal_core::finding::Label;
 use tribunal_core::ids::CaseId;
 use tribunal_core::text::truncate_chars;
 
 use super::NewDispute;
 use crate::Engine;
 use crate::case::CaseError;
+use crate::human::DisputeBackground;
 
 /// So much of one file is shown, in characters.
 const MOST_OF_A_FILE: usize = 60_000;
@@ -18,6 +20,38 @@ const MOST_OF_A_FILE: usize = 60_000;
 const MOST: usize = 160_000;
 
 impl Engine {
+    /// Returns the code that was stored with a dispute; empty when there is none.
+    pub(super) fn material_of(&self, dispute: &Dispute) -> Result<String, CaseError> {
+        let material = match &dispute.opening.material {
+            Some(hash) => self
+                .dir
+                .get_blob(hash)
+                .map_err(CaseError::file("read the code of the dispute"))?,
+            None => Vec::new(),
+        };
+        Ok(String::from_utf8_lossy(&material).into_owned())
+    }
+
+    /// Returns what a person is shown who has to choose or to rule.
+    pub(crate) async fn background_of(
+        &self,
+        dispute: &Dispute,
+        label: Label,
+    ) -> Result<DisputeBackground, CaseError> {
+        let precedents = self.precedents_of(dispute).await?;
+        let precedents = precedents.iter().filter_map(Precedent::of);
+        let severity = label.severity();
+        let is_same = label.as_str().eq_ignore_ascii_case(severity.as_str());
+        Ok(DisputeBackground {
+            weight: match is_same {
+                true => label.as_str().to_owned(),
+                false => format!("{label} ({severity})"),
+            },
+            code: self.material_of(dispute)?,
+            precedents: precedents.map(|one| one.phrase()).collect(),
+        })
+    }
+
     /// Returns the named files of the project as a judge is shown them; nothing without files.
     ///
     /// Only files inside the project are read, however their names are written.

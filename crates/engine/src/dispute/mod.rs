@@ -102,6 +102,8 @@ pub struct NewDispute {
     pub reviewer: Option<Position>,
     /// What is brought forward, checked by the caller where it can be.
     pub evidence: Vec<Evidence>,
+    /// The rule that reported the finding; empty unless a built-in rule or a linter did.
+    pub rule: String,
     /// Files that it concerns.
     pub files: Vec<String>,
     /// The code that a judge is shown.
@@ -194,6 +196,9 @@ impl Engine {
         if recourse != Recourse::Discard {
             return chosen.await;
         }
+        if let Some(refusal) = self.ruled_elsewhere(&self.dispute(id.as_str()).await?).await? {
+            return Err(refusal.into());
+        }
         let (ruler, reason) = match by {
             Chooser::Human => (
                 Ruler::Discard,
@@ -236,14 +241,20 @@ impl Engine {
             },
             Decision::Enforce | Decision::Dismiss => decision,
         };
+        let before = self.dispute(id.as_str()).await?;
+        let elsewhere = self.ruled_elsewhere(&before).await?;
         let ruled = DisputeEvent::DisputeRuled {
             decision,
             reason: self.redactor.redact(notes),
             reversal: String::new(),
             ruler: Ruler::Human,
-            overrules: overrule == Overrule::Yes,
+            // This one is open: what is overruled is the ruling elsewhere.
+            overrules: overrule == Overrule::Yes && elsewhere.is_none(),
         };
-        self.change(id, ruled).await
+        match (elsewhere, overrule) {
+            (Some(refusal), Overrule::No) => Err(refusal.into()),
+            (Some(_), Overrule::Yes) | (None, _) => self.change(id, ruled).await,
+        }
     }
 
     /// Lets a task wait for a dispute about a finding of its work, once.
@@ -473,6 +484,7 @@ impl Engine {
             coder: new.coder.map(|position| self.redacted(position)),
             reviewer: new.reviewer.map(|position| self.redacted(position)),
             evidence: new.evidence.into_iter().map(redact).collect(),
+            rule: new.rule,
             files: new.files,
             material: material.transpose()?,
             notes: self.redactor.redact(&new.notes),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tribunal_core::dispute::{Decision, Precedent, Status, Subject};
+use tribunal_core::dispute::{Decision, Dispute, Precedent, Refusal, Status, Subject};
 use tribunal_core::review::history::TrackedFinding;
 use tribunal_core::review::identity::Dismissal;
 use tribunal_core::review::report::ReviewReport;
@@ -33,6 +33,35 @@ impl Engine {
             finding.precedents = found.iter().filter_map(Precedent::of).collect();
         }
         Ok(())
+    }
+
+    /// Returns why an open dispute must not be ruled on by accident: its finding was ruled on in another
+    /// dispute meanwhile. Ledgers of version 0.1.0 may have several open disputes about one finding.
+    pub(super) async fn ruled_elsewhere(
+        &self,
+        dispute: &Dispute,
+    ) -> Result<Option<Refusal>, CaseError> {
+        // The dispute of a task is about its work as well.
+        let finding = dispute.opening.subject.finding();
+        let finding = finding.filter(|_| dispute.ruling().is_none() && dispute.referral.is_none());
+        let Some(finding) = finding else {
+            return Ok(None);
+        };
+        let wanted = PrecedentFilter {
+            fingerprint: Some(finding.fingerprint.clone()),
+            since: Some(dispute.opened_at),
+            ..PrecedentFilter::default()
+        };
+        let found = self.ledger.store().precedents(&wanted).await?;
+        let mut others = found.iter().filter(|one| one.id != dispute.id);
+        Ok(others.find_map(|other| {
+            let ruling = other.ruling()?;
+            Some(Refusal::AlreadyRuled {
+                id: other.id.clone(),
+                decision: ruling.decision.word(),
+                by: ruling.ruler.phrase(),
+            })
+        }))
     }
 
     /// Returns the dismissals that hold: the latest ruling about a finding, not too old and not

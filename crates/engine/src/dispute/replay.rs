@@ -2,9 +2,9 @@
 //!
 //! What people said cannot be asked again; it is taken as it stands.
 
-use tribunal_core::dispute::{Dispute, Hearing, Recourse, Ruler};
+use tribunal_core::dispute::{Dispute, Hearing, Opening, Recourse, Ruler};
 use tribunal_core::event::{DisputeEvent, EventKind, RunResult};
-use tribunal_core::reply::read_signed_ruling;
+use tribunal_core::reply::{JudgeAnswer, read_signed_ruling};
 use tribunal_core::time::Timestamp;
 
 use super::judge::{again_step, conclusion_of, is_undeliverable, seat_step, seed_step, sitting_of};
@@ -53,6 +53,7 @@ fn follow(
 /// The judges of one sitting, as they are read again.
 struct Sitting<'a> {
     exported: &'a Exported,
+    opening: Option<Opening>,
     /// How often the dispute was given to judges.
     sent: usize,
     heard: Vec<Hearing>,
@@ -62,6 +63,7 @@ impl<'a> Sitting<'a> {
     fn new(exported: &'a Exported) -> Self {
         Self {
             exported,
+            opening: None,
             sent: 0,
             heard: Vec::new(),
         }
@@ -70,6 +72,10 @@ impl<'a> Sitting<'a> {
     /// Takes the next event of the dispute and returns what comes out differently.
     fn follow(&mut self, happened: &DisputeEvent) -> Option<String> {
         match happened {
+            DisputeEvent::DisputeOpened { opening, .. } => {
+                self.opening = Some(opening.as_ref().clone());
+                None
+            }
             DisputeEvent::RecourseChosen {
                 recourse: Recourse::Judge,
                 ..
@@ -90,7 +96,7 @@ impl<'a> Sitting<'a> {
                 ruler: Ruler::Judge { .. } | Ruler::Jury { .. },
                 ..
             } => {
-                let conclusion = conclusion_of(&self.heard);
+                let conclusion = conclusion_of(self.opening.as_ref()?, &self.heard);
                 let same = conclusion == *happened || is_undeliverable(&conclusion, happened);
                 (!same).then(|| "the judges come to another end".to_owned())
             }
@@ -102,7 +108,6 @@ impl<'a> Sitting<'a> {
                 ruler: Ruler::Human | Ruler::Discard | Ruler::Config,
                 ..
             }
-            | DisputeEvent::DisputeOpened { .. }
             | DisputeEvent::PositionStated { .. }
             | DisputeEvent::DisputeReferred { .. }
             | DisputeEvent::AlertAttempted { .. }
@@ -118,9 +123,17 @@ impl<'a> Sitting<'a> {
         let answers = [step.clone(), again_step(&step)]
             .into_iter()
             .filter_map(|step| self.decisive_run(&step)?.reply.as_ref());
-        let mut read =
+        let read =
             answers.map(|reply| read_signed_ruling(&reply.text, reply.structured.as_ref(), &nonce));
-        match read.find_map(Result::ok) {
+        let mut read = read.filter_map(Result::ok);
+        // Version 0.1.0 took answers whose reason contradicts the ruling.
+        let is_same =
+            |read: &JudgeAnswer| Some(read.answer) == then.answer && read.reason == then.reason;
+        let found = match then.answer {
+            Some(_) => read.find(is_same),
+            None => read.find_map(|read| read.checked().ok()),
+        };
+        match found {
             Some(read) => Hearing {
                 judge: then.judge.clone(),
                 answer: Some(read.answer),

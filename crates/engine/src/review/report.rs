@@ -122,6 +122,7 @@ impl Parts<'_> {
                     .map(|it| it.reason.clone()),
             },
             gate,
+            gate_with_offer: None,
             fail_on: self.request.fail_on,
             policy: self.policy.clone(),
             reviewers,

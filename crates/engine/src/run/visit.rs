@@ -243,6 +243,7 @@ impl Visit<'_> {
             objection: None,
             coder,
             reviewer: Some(position(&reviewer, last)),
+            rule: String::new(),
             evidence: Vec::new(),
             files: progress.files.clone(),
             material: None,

@@ -285,6 +285,7 @@ impl Engine {
                 objection: None,
                 coder: None,
                 reviewer: None,
+                rule: String::new(),
                 evidence: Vec::new(),
                 files: Vec::new(),
                 material: None,

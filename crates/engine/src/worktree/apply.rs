@@ -15,7 +15,8 @@ use crate::change::{ChangeError, Repository, blobs};
 struct Edit {
     target: PathBuf,
     shown: String,
-    before: Content,
+    /// What may be there: what we found there or left there.
+    before: Vec<Content>,
     after: Content,
 }
 
@@ -38,98 +39,119 @@ enum Content {
 ///
 /// An object is missing, or the repository has no files.
 pub fn is_applied(repo: &Repository, start: &str, commit: &str) -> Result<bool, ChangeError> {
-    let edits = edits(repo, start, commit)?;
+    let edits = edits(repo, &[start], commit)?;
     Ok(edits.iter().all(|edit| is_at(&edit.target) == edit.after))
 }
 
-/// Returns the files of the user that are neither as in the first commit nor as in the second.
+/// Returns the files of the user that are neither as in one of the commits `starts` nor as in `commit`.
 ///
 /// # Errors
 ///
 /// An object is missing, or the repository has no files.
 pub fn in_the_way(
     repo: &Repository,
-    start: &str,
+    starts: &[&str],
     commit: &str,
 ) -> Result<Vec<String>, ChangeError> {
     let root = repo.work_tree()?;
     let unfit = |edit: &Edit| {
         let now = is_at(&edit.target);
-        (now != edit.before && now != edit.after) || leads_through_link(root, &edit.target)
+        let is_known = now == edit.after || edit.before.contains(&now);
+        !is_known || leads_through_link(root, &edit.target)
     };
-    let edits = edits(repo, start, commit)?;
+    let edits = edits(repo, starts, commit)?;
     let unfit = edits.into_iter().filter(unfit);
     Ok(unfit.map(|edit| edit.shown).collect())
 }
 
-/// Brings the user's files from one commit to another, touching only those that differ.
+/// Brings the user's files to a commit, touching only those that differ from one of `starts`.
 ///
-/// Each must be, byte for byte, as it was in the first commit, or already as in the second; else
+/// `starts` are the commit that was reviewed and those to which the files were brought before.
+/// Each file must be, byte for byte, as it was in one of them, or already as in the last; else
 /// nothing is done. If writing fails halfway, what was written is taken back. The index is left
 /// alone.
 ///
 /// # Errors
 ///
 /// Files differ, or cannot be written.
-pub fn apply(repo: &Repository, start: &str, commit: &str) -> Result<(), ChangeError> {
-    let paths = in_the_way(repo, start, commit)?;
+pub fn apply(repo: &Repository, starts: &[&str], commit: &str) -> Result<(), ChangeError> {
+    let paths = in_the_way(repo, starts, commit)?;
     if !paths.is_empty() {
         return Err(ChangeError::FilesDiffer { paths });
     }
-    let edits: Vec<Edit> = edits(repo, start, commit)?
-        .into_iter()
-        .filter(|edit| is_at(&edit.target) != edit.after)
-        .collect();
-    for (number, edit) in edits.iter().enumerate() {
-        tribunal_store::crashpoint!("worktree.apply.file");
-        let Err(source) = put(&edit.target, &edit.after) else {
+    let mut done: Vec<(Edit, Content)> = Vec::new();
+    for edit in edits(repo, starts, commit)? {
+        let found = is_at(&edit.target);
+        if found == edit.after {
             continue;
-        };
-        for done in edits.iter().take(number).rev() {
-            // Best effort: the error that matters is the one we return.
-            let _ = put(&done.target, &done.before);
         }
-        return Err(ChangeError::File {
-            doing: format!("write `{}`", edit.shown),
-            source,
-        });
+        tribunal_store::crashpoint!("worktree.apply.file");
+        if let Err(source) = put(&edit.target, &edit.after) {
+            for (edit, found) in done.iter().rev() {
+                // Best effort: the error that matters is the one we return.
+                let _ = put(&edit.target, found);
+            }
+            return Err(ChangeError::File {
+                doing: format!("write `{}`", edit.shown),
+                source,
+            });
+        }
+        done.push((edit, found));
     }
     Ok(())
 }
 
-fn edits(repo: &Repository, start: &str, commit: &str) -> Result<Vec<Edit>, ChangeError> {
+/// Returns every file that differs between one of `starts` and `commit`, once.
+fn edits(repo: &Repository, starts: &[&str], commit: &str) -> Result<Vec<Edit>, ChangeError> {
     let root = repo.work_tree()?;
-    let mut edits = Vec::new();
-    for entry in listing::compare(repo, start, commit, &[])? {
-        let mut sides = vec![(entry.path.clone(), entry.old.clone(), entry.new.clone())];
-        if let Some(old_path) = entry.old_path {
-            let nothing = Side {
-                mode: 0,
-                id: String::new(),
-            };
-            sides = vec![
-                (old_path, entry.old, nothing.clone()),
-                (entry.path, nothing, entry.new),
-            ];
-        }
-        for (path, old, new) in sides {
+    let mut edits: Vec<Edit> = Vec::new();
+    for start in starts {
+        for (path, old, new) in sides(repo, start, commit)? {
             let shown = String::from_utf8_lossy(&path).into_owned();
             let outside = || ChangeError::PathOutside {
                 path: shown.clone(),
                 root: root.to_owned(),
             };
             let relative = place(&path, AgentFiles::Kept).ok_or_else(outside)?;
-            edits.push(Edit {
-                target: root.join(relative),
-                before: content(repo, &old)?,
-                after: content(repo, &new)?,
-                shown,
-            });
+            let target = root.join(relative);
+            let before = content(repo, &old)?;
+            match edits.iter_mut().find(|edit| edit.target == target) {
+                Some(edit) => edit.before.push(before),
+                None => edits.push(Edit {
+                    target,
+                    before: vec![before],
+                    after: content(repo, &new)?,
+                    shown,
+                }),
+            }
         }
     }
     // What is removed goes first: a directory may take the place of a file.
     edits.sort_by_key(|edit| edit.after != Content::Nothing);
     Ok(edits)
+}
+
+/// Returns the paths that differ between two commits, each with both sides.
+fn sides(
+    repo: &Repository,
+    start: &str,
+    commit: &str,
+) -> Result<Vec<(Vec<u8>, Side, Side)>, ChangeError> {
+    let mut sides = Vec::new();
+    for entry in listing::compare(repo, start, commit, &[])? {
+        let nothing = Side {
+            mode: 0,
+            id: String::new(),
+        };
+        match entry.old_path {
+            Some(old_path) => {
+                sides.push((old_path, entry.old, nothing.clone()));
+                sides.push((entry.path, nothing, entry.new));
+            }
+            None => sides.push((entry.path, entry.old, entry.new)),
+        }
+    }
+    Ok(sides)
 }
 
 fn content(repo: &Repository, side: &Side) -> Result<Content, ChangeError> {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::change::listing::Kind;
 use crate::change::{ChangeError, Repository};
 
 /// How far back we look for a commit that the user has.
@@ -47,37 +48,39 @@ pub fn branch_commit(repo: &Repository, branch: &str) -> Result<Option<String>, 
 ///
 /// There is no repository, it cannot be written, or the branch is another commit's.
 pub fn publish(repo: &Repository, commit: &str, branch: &str) -> Result<(), ChangeError> {
+    let taken = || ChangeError::BranchTaken {
+        branch: branch.to_owned(),
+    };
     match branch_commit(repo, branch)? {
         Some(there) if there == commit => return Ok(()),
-        Some(_) => {
-            return Err(ChangeError::BranchTaken {
-                branch: branch.to_owned(),
-            });
-        }
+        Some(_) => return Err(taken()),
         None => {}
     }
-    hand_over(repo, commit, None)?;
-    tribunal_store::crashpoint!("worktree.publish.objects");
-    let found = repo.versioned()?;
-    let nothing = "0".repeat(commit.len());
-    let name = format!("refs/heads/{branch}");
-    let identity = [
-        "user.name=Tribunal".to_owned(),
-        "user.email=coder@tribunal.invalid".to_owned(),
-    ];
-    let call = repo.git.on(&found.common_dir).settings(&identity);
-    let call = call.args([
-        "update-ref",
-        "-m",
-        "tribunal: offered",
-        &name,
-        commit,
-        &nothing,
-    ]);
-    match call.output() {
+    match move_branch(repo, commit, branch, None, "offered")? {
+        true => Ok(()),
         // Somebody else was as fast with the same.
-        Err(_) if branch_commit(repo, branch)?.as_deref() == Some(commit) => Ok(()),
-        result => result.map(|_| ()),
+        false if branch_commit(repo, branch)?.as_deref() == Some(commit) => Ok(()),
+        false => Err(taken()),
+    }
+}
+
+/// Moves a branch on which we offered work to a commit with more of it.
+///
+/// # Errors
+///
+/// It is checked out somewhere, or it does not point at `from` any more.
+pub(crate) fn publish_more(
+    repo: &Repository,
+    commit: &str,
+    branch: &str,
+    from: &str,
+) -> Result<(), ChangeError> {
+    check_free(repo, branch)?;
+    match move_branch(repo, commit, branch, Some(from), "offered")? {
+        true => Ok(()),
+        false => Err(ChangeError::BranchTaken {
+            branch: branch.to_owned(),
+        }),
     }
 }
 
@@ -112,7 +115,20 @@ pub(crate) fn advance(
     from: Option<&str>,
 ) -> Result<bool, ChangeError> {
     check_free(repo, branch)?;
+    move_branch(repo, commit, branch, from, "approved")
+}
+
+/// Moves a branch from `from`, or makes it, and tells whether that was done: nothing happens when it
+/// points elsewhere meanwhile.
+fn move_branch(
+    repo: &Repository,
+    commit: &str,
+    branch: &str,
+    from: Option<&str>,
+    why: &str,
+) -> Result<bool, ChangeError> {
     hand_over(repo, commit, from)?;
+    tribunal_store::crashpoint!("worktree.publish.objects");
     let found = repo.versioned()?;
     let nothing = "0".repeat(commit.len());
     let name = format!("refs/heads/{branch}");
@@ -121,9 +137,9 @@ pub(crate) fn advance(
         "user.email=coder@tribunal.invalid".to_owned(),
     ];
     let call = repo.git.on(&found.common_dir).settings(&identity);
-    let args = ["update-ref", "-m", "tribunal: approved", &name, commit];
-    let call = call.args(args).args([from.unwrap_or(&nothing)]);
-    match call.output() {
+    let message = format!("tribunal: {why}");
+    let call = call.args(["update-ref", "-m", &message, &name, commit]);
+    match call.args([from.unwrap_or(&nothing)]).output() {
         Ok(_) => Ok(true),
         Err(_) if branch_commit(repo, branch)?.as_deref() != from => Ok(false),
         Err(error) => Err(error),
@@ -186,11 +202,24 @@ pub(crate) fn hand_over(
 ///
 /// An object is missing.
 pub fn touched(repo: &Repository, start: &str, commit: &str) -> Result<Vec<String>, ChangeError> {
+    let files = touched_files(repo, start, commit)?;
+    Ok(files.into_iter().map(|(path, _)| path).collect())
+}
+
+/// Returns the paths that differ between two commits, each with whether the second has a file there
+/// and nothing else disappears with it.
+pub(crate) fn touched_files(
+    repo: &Repository,
+    start: &str,
+    commit: &str,
+) -> Result<Vec<(String, bool)>, ChangeError> {
     let entries = crate::change::listing::compare(repo, start, commit, &[])?;
-    let paths = entries.iter();
-    Ok(paths
-        .map(|entry| String::from_utf8_lossy(&entry.path).into_owned())
-        .collect())
+    let paths = entries.iter().map(|entry| {
+        let path = String::from_utf8_lossy(&entry.path).into_owned();
+        let is_left = entry.new.kind() != Kind::Missing && entry.old_path.is_none();
+        (path, is_left)
+    });
+    Ok(paths.collect())
 }
 
 /// Returns a file of a commit; nothing when it has no such file.

@@ -134,7 +134,7 @@ fn files_are_brought_to_the_coders_state_and_the_index_stays() {
     symlink("a.rs", desk.worktree.path().join("link")).unwrap();
     let collected = desk.collect();
     for _ in 0..2 {
-        apply(&desk.repo, &collected.start, &collected.commit).unwrap();
+        apply(&desk.repo, &[&collected.start], &collected.commit).unwrap();
     }
     assert!(is_applied(&desk.repo, &collected.start, &collected.commit).unwrap());
     assert_eq!(fs::read(world.project.join(".git/index")).unwrap(), index);
@@ -180,7 +180,7 @@ fn a_file_that_is_not_as_reviewed_stops_all_of_it() {
         let collected = desk.collect();
         disturb(&world.project);
         let before = state(&world);
-        let error = apply(&desk.repo, &collected.start, &collected.commit).unwrap_err();
+        let error = apply(&desk.repo, &[&collected.start], &collected.commit).unwrap_err();
         assert!(
             matches!(error, ChangeError::FilesDiffer { .. }),
             "{what}: {error}"
@@ -200,7 +200,7 @@ fn what_cannot_be_written_takes_back_what_was() {
     // Since the review, the user made a file where the coder made a directory.
     world.write("z", "mine\n");
     let before = state(&world);
-    let error = apply(&desk.repo, &collected.start, &collected.commit).unwrap_err();
+    let error = apply(&desk.repo, &[&collected.start], &collected.commit).unwrap_err();
     assert_eq!(error.to_string(), "cannot write `z/b.rs`");
     assert_eq!(state(&world), before);
 }

@@ -352,6 +352,10 @@ pub(super) async fn list(
     if let Some(task) = &wanted.task {
         sql.push(" AND task = ").push_bind(task.clone());
     }
+    if let Some(fingerprint) = &wanted.fingerprint {
+        sql.push(" AND fingerprint = ")
+            .push_bind(fingerprint.clone());
+    }
     if let Some(before) = wanted.opened_before {
         sql.push(" AND opened_at_ms < ").push_bind(before.0);
     }

@@ -28,6 +28,7 @@ pub(super) enum Again {
 }
 
 const PASS: i32 = Exit::Pass as i32;
+const FAIL: i32 = Exit::Fail as i32;
 
 /// All scenes in their order.
 pub(super) const SCENES: [Scene; 8] = [
@@ -37,10 +38,11 @@ pub(super) const SCENES: [Scene; 8] = [
             "Three new functions, not yet committed. ann, bob and eve read them, none seeing what \
              another writes, and so does a built-in reviewer that is no model. They disagree. What \
              stands is settled by arithmetic; cody, the coder, objects to one finding, and jude, who \
-             belongs to neither side, rules.",
+             belongs to neither side, rules. The mended code is offered on a branch: the files of the \
+             user fail until they take it over.",
         )),
         words: &["review", "--arbitrate"],
-        ends: &[PASS],
+        ends: &[FAIL],
         again: Again::Resume,
     },
     Scene {

@@ -19,7 +19,7 @@ pub(crate) struct ArbitrateArgs {
     #[arg(long, value_name = "HOW", requires = "arbitrate", value_parser = parse_offer)]
     offer: Option<OfferWish>,
     /// Write the coder's work into your files, if they are still as reviewed
-    #[arg(long, requires = "arbitrate", conflicts_with = "offer")]
+    #[arg(long, requires = "arbitrate", conflicts_with_all = ["offer", "staged"])]
     apply: bool,
 }
 

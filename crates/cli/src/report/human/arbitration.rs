@@ -109,7 +109,7 @@ fn counted(counts: &[(u32, &str)]) -> String {
 
 fn offered(offer: &Offer) -> String {
     match offer {
-        Offer::Branch { branch, commit } => {
+        Offer::Branch { branch, commit, .. } => {
             let commit = truncate_chars(commit, 12);
             format!("the coder's work is on the branch {branch} ({commit})")
         }

@@ -1,16 +1,20 @@
 //! What came of an arbitration, in the words that all printers share.
 
-use tribunal_core::dispute::Decision;
+use std::collections::BTreeSet;
+
+use tribunal_core::dispute::{Decision, lack_of_evidence};
 use tribunal_core::review::arbitration::{
-    ArbitratedFinding, Arbitration, DisputeSummary, Offer, RoundResponse, Verification,
+    ArbitratedFinding, Arbitration, DisputeSummary, FindingState, Offer, RoundResponse,
+    Verification,
 };
-use tribunal_core::review::report::ReviewReport;
+use tribunal_core::review::gate::Gate;
+use tribunal_core::review::report::{ReviewReport, ReviewedFinding};
 use tribunal_core::review::response::Answer;
 
 use super::facts;
 use super::shown::{NAME, PROSE, TITLE, one_line};
 
-/// How many files are named in a command.
+/// How many disputes are named with the command that rules on them.
 const MOST_NAMED: usize = 5;
 
 /// One finding with all that was said and decided about it.
@@ -52,12 +56,15 @@ pub(crate) fn told_of(report: &ReviewReport, finding: &str) -> Vec<String> {
 }
 
 /// Returns the end of the arbitration, and where the work is, as sentences without a full stop.
-pub(super) fn summary(arbitration: &Arbitration) -> Vec<String> {
+pub(super) fn summary(report: &ReviewReport) -> Vec<String> {
+    let Some(arbitration) = &report.arbitration else {
+        return Vec::new();
+    };
     let mut lines = Vec::new();
     let coder = one_line(&arbitration.coder, NAME);
     let rounds = facts::count(arbitration.rounds.len(), "round");
     if !arbitration.rounds.is_empty() {
-        let files: std::collections::BTreeSet<&str> = arbitration
+        let files: BTreeSet<&str> = arbitration
             .rounds
             .iter()
             .flat_map(|round| round.files.iter())
@@ -71,29 +78,178 @@ pub(super) fn summary(arbitration: &Arbitration) -> Vec<String> {
     for round in &arbitration.rounds {
         let not_taken = round.not_taken.iter();
         lines.extend(not_taken.map(|one| format!("not taken: {}", one_line(one, NAME))));
-        let problems = round.problems.iter();
-        let unused =
-            |one: &String| format!("not used of {coder}'s answer: {}", one_line(one, NAME));
-        lines.extend(problems.map(unused));
+        // Where everything was answered, what else the coder wrote changed nothing.
+        if arbitration
+            .findings
+            .iter()
+            .any(|one| is_unanswered(one, round.round))
+        {
+            let problems: BTreeSet<&String> = round.problems.iter().collect();
+            let unused =
+                |one: &String| format!("not used of {coder}'s answer: {}", one_line(one, NAME));
+            lines.extend(problems.into_iter().map(unused));
+        }
     }
     let offered = arbitration.offer.as_ref();
-    lines.extend(offered.map(|offered| offer(offered, arbitration)));
+    lines.extend(offered.map(|offered| offer(offered, report)));
     let end = one_line(&arbitration.end.sentence(), NAME);
     lines.push(format!("it ended because {end}"));
     lines
 }
 
+fn is_unanswered(finding: &ArbitratedFinding, round: u32) -> bool {
+    let mut responses = finding.responses.iter();
+    responses.any(|one| one.round == round && one.response.is_none())
+}
+
 /// Returns what a PASS rests on besides the reviewed files.
 pub(super) fn condition(report: &ReviewReport) -> Option<String> {
     let offer = report.arbitration.as_ref()?.offer.as_ref()?;
-    Some(match offer {
+    // A PASS beside an offer does not need the offered work; before 0.2 it did.
+    let needs_offer = report.gate_with_offer.is_none();
+    match offer {
         Offer::Branch { branch, .. } => {
-            format!("with the coder's work on `{}`", one_line(branch, NAME))
+            let branch = one_line(branch, NAME);
+            needs_offer.then(|| format!("with the coder's work on `{branch}`"))
         }
-        Offer::Patch { file } => format!("with the coder's work in `{}`", one_line(file, NAME)),
-        Offer::Applied { .. } => "with the coder's work, which is in your files".to_owned(),
-        Offer::Kept { .. } => "with the coder's work, which was not handed over".to_owned(),
+        Offer::Patch { file } => {
+            let file = one_line(file, NAME);
+            needs_offer.then(|| format!("with the coder's work in `{file}`"))
+        }
+        Offer::Applied { .. } => Some("with the coder's work, which is in your files".to_owned()),
+        Offer::Kept { why, .. } => {
+            let why = one_line(why, NAME);
+            Some(format!("with the coder's work, which was kept ({why})"))
+        }
+    }
+}
+
+/// What to do next, with the command for it.
+pub(super) struct NextStep {
+    /// What to do, as the beginning of a sentence.
+    pub(super) says: String,
+    /// What to type.
+    pub(super) command: String,
+}
+
+impl NextStep {
+    /// Returns it in one line.
+    pub(super) fn sentence(&self) -> String {
+        format!("{}: `{}`", self.says, self.command)
+    }
+}
+
+/// Returns the gate with the offered work and how to take it over, where that makes a PASS of
+/// something else.
+fn pass_with_offer(report: &ReviewReport) -> Option<NextStep> {
+    let with = report.gate_with_offer.as_ref()?;
+    let place = with.branch.as_ref().or(with.patch.as_ref())?;
+    let is_better = with.gate == Gate::Pass && report.gate != Gate::Pass;
+    is_better.then(|| NextStep {
+        says: format!("PASS with `{}`; take the work over", one_line(place, NAME)),
+        command: one_line(&with.command, NAME),
     })
+}
+
+/// Returns what to do next: take the work over, or rule.
+pub(super) fn next_steps(report: &ReviewReport) -> Vec<NextStep> {
+    let mut steps: Vec<NextStep> = pass_with_offer(report).into_iter().collect();
+    let findings = report.arbitration.iter().flat_map(|one| &one.findings);
+    let waiting: Vec<(&ArbitratedFinding, &DisputeSummary)> = findings
+        .filter_map(|finding| Some((finding, waits_for(finding)?)))
+        .collect();
+    if report.gate == Gate::Pass || waiting.is_empty() {
+        return steps;
+    }
+    for (finding, dispute) in waiting.iter().take(MOST_NAMED) {
+        let (id, finding) = (one_line(&dispute.id, NAME), one_line(&finding.id, NAME));
+        steps.push(NextStep {
+            says: format!("Dispute {id} about {finding} is open; rule on it"),
+            command: format!(
+                "tribunal dispute resolve {id} --decision coder|reviewer|custom --notes TEXT"
+            ),
+        });
+    }
+    steps.push(match &report.gate {
+        Gate::Inconclusive { .. } => NextStep {
+            says: "Then go on".to_owned(),
+            command: format!("tribunal resume {}", report.case),
+        },
+        // A review that has failed is over.
+        Gate::Pass | Gate::Fail { .. } => NextStep {
+            says: "Then review again".to_owned(),
+            command: "tribunal review --arbitrate".to_owned(),
+        },
+    });
+    steps
+}
+
+/// Returns the dispute about a finding that nobody has ruled on.
+fn waits_for(finding: &ArbitratedFinding) -> Option<&DisputeSummary> {
+    let last = finding.disputes.last()?;
+    (finding.state == FindingState::AwaitingRuling && last.decision.is_none()).then_some(last)
+}
+
+/// Returns how a finding of the review ended before the coder, where the arbitration settled it or
+/// left it to a ruling.
+pub(super) fn outcome(report: &ReviewReport, finding: &ReviewedFinding) -> Option<String> {
+    let arbitration = report.arbitration.as_ref()?;
+    let mut findings = arbitration.findings.iter();
+    let found = findings.find(|one| one.id == finding.id && one.raised_in == 0)?;
+    let coder = one_line(&arbitration.coder, NAME);
+    let label = found.label;
+    let ruled = || {
+        let last = found.disputes.last()?;
+        let (by, id) = (one_line(&last.by, NAME), one_line(&last.id, NAME));
+        Some(format!(" by {by} (dispute {id})"))
+    };
+    Some(match found.state {
+        FindingState::Fixed => {
+            let place = match &arbitration.offer {
+                Some(Offer::Branch { branch, .. }) => format!(" on `{}`", one_line(branch, NAME)),
+                Some(Offer::Patch { file }) => format!(" in `{}`", one_line(file, NAME)),
+                Some(Offer::Applied { .. } | Offer::Kept { .. }) | None => String::new(),
+            };
+            let checker = found
+                .checks
+                .iter()
+                .rev()
+                .find(|one| one.fixed == Some(true));
+            let by = checker.map_or_else(String::new, |one| {
+                format!(" and checked by {}", one_line(&one.by, NAME))
+            });
+            format!("{label}, fixed by {coder}{place}{by}")
+        }
+        FindingState::Discarded => format!("{label}, discarded by {coder}"),
+        FindingState::Dismissed => {
+            let by = ruled().unwrap_or_default();
+            format!("{label}, dismissed{by}")
+        }
+        FindingState::AwaitingRuling => {
+            let id = waits_for(found).map(|one| one_line(&one.id, NAME));
+            let id = id.map_or_else(String::new, |id| format!(" in dispute {id}"));
+            format!("{label}, awaits a ruling{id}")
+        }
+        FindingState::ToDo
+        | FindingState::Claimed
+        | FindingState::Contested
+        | FindingState::Logged
+        | FindingState::Open { .. } => return None,
+    })
+}
+
+/// Returns in a word how a finding of the review ended before the coder.
+pub(super) fn word(report: &ReviewReport, finding: &ReviewedFinding) -> Option<&'static str> {
+    let mut findings = report.arbitration.as_ref()?.findings.iter();
+    let found = findings.find(|one| one.id == finding.id && one.raised_in == 0)?;
+    Some(found.state.phrase())
+}
+
+/// Returns how many findings the coder fixed.
+pub(super) fn fixed(report: &ReviewReport) -> usize {
+    let findings = report.arbitration.iter().flat_map(|one| &one.findings);
+    let fixed = findings.filter(|one| one.state == FindingState::Fixed);
+    fixed.count()
 }
 
 fn story(coder: &str, finding: &ArbitratedFinding) -> Story {
@@ -155,6 +311,9 @@ fn response(coder: &str, one: &RoundResponse) -> (String, String) {
                     one_line(&piece.check.phrase(), NAME)
                 ));
             }
+            if let Some(lack) = lack_of_evidence(evidence) {
+                says.push_str(&format!("; {lack}"));
+            }
             says
         }
         answer @ (Answer::Implemented | Answer::Discarded) => answer.to_string(),
@@ -192,32 +351,26 @@ fn check(one: &Verification) -> (String, String) {
     (who, format!("{word}: {}", one_line(&one.reason, PROSE)))
 }
 
-fn offer(offer: &Offer, arbitration: &Arbitration) -> String {
+fn offer(offer: &Offer, report: &ReviewReport) -> String {
+    let with = report.gate_with_offer.as_ref();
+    let command = |otherwise: String| {
+        let command = with.map_or(otherwise, |with| with.command.clone());
+        one_line(&command, NAME)
+    };
     match offer {
-        Offer::Branch { branch, .. } => {
+        Offer::Branch { branch, why, .. } => {
             let branch = one_line(branch, NAME);
-            let rounds = arbitration.rounds.iter();
-            let files: std::collections::BTreeSet<String> = rounds
-                .flat_map(|round| round.files.iter())
-                .map(|file| one_line(&file.path, NAME))
-                .collect();
-            let files: Vec<String> = files.into_iter().collect();
-            // Over uncommitted work, git refuses to merge. A name that a shell would not take as
-            // it stands is not put into a command that somebody may copy.
-            let restore = match files.len() {
-                1..=MOST_NAMED if files.iter().all(|file| is_plain(file)) => {
-                    let files = files.join(" ");
-                    format!(", or over uncommitted work `git restore -s {branch} -- {files}`")
-                }
-                _ => String::new(),
+            let take = command(format!("git merge {branch}"));
+            let why = match one_line(why, NAME) {
+                why if why.is_empty() => why,
+                why => format!(" because {why}"),
             };
-            format!(
-                "the work is on the branch `{branch}`; take it with `git merge {branch}`{restore}"
-            )
+            format!("the work is on the branch `{branch}`{why}; take it with `{take}`")
         }
         Offer::Patch { file } => {
             let file = one_line(file, NAME);
-            format!("the work is in `{file}`; take it with `git apply {file}`")
+            let take = command(format!("git apply {file}"));
+            format!("the work is in `{file}`; take it with `{take}`")
         }
         Offer::Applied { files } => {
             let files: Vec<String> = files.iter().map(|one| one_line(one, NAME)).collect();
@@ -229,9 +382,4 @@ fn offer(offer: &Offer, arbitration: &Arbitration) -> String {
             one_line(commit, 12)
         ),
     }
-}
-
-fn is_plain(file: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
-    !file.starts_with('-') && file.chars().all(plain)
 }

@@ -111,6 +111,14 @@ pub(super) fn gate(report: &ReviewReport) -> String {
     }
 }
 
+/// Returns how the causes of an inconclusive gate begin.
+pub(super) fn inconclusive(report: &ReviewReport) -> &'static str {
+    match report.findings.iter().any(|one| fails(report, one)) {
+        true => "The review cannot be decided yet",
+        false => "No blocking finding was accepted, but that is not enough to approve",
+    }
+}
+
 /// Returns how many findings ended in which list, and how many files were seen.
 pub(super) fn tally(report: &ReviewReport) -> String {
     let number = |verdict| of(report, verdict).count();
@@ -242,6 +250,15 @@ pub(super) fn calculation(trace: &[TraceLine]) -> String {
     }
 }
 
+/// Returns the severity of a finding with the reviewer's own word for it: `high`, `MUST (high)`.
+pub(crate) fn labelled_severity(finding: &ReviewedFinding) -> String {
+    let severity = finding.severity.as_str();
+    match finding.label.as_str() {
+        label if label.eq_ignore_ascii_case(severity) => severity.to_owned(),
+        label => format!("{label} ({severity})"),
+    }
+}
+
 /// Returns what became of a finding before, in a few words.
 pub(super) fn history(standing: Standing) -> &'static str {
     match standing {
@@ -258,6 +275,9 @@ pub(super) fn history(standing: Standing) -> &'static str {
 
 /// Returns how a finding stands: whether it is blocking, and what became of it before.
 pub(super) fn standing(report: &ReviewReport, finding: &ReviewedFinding) -> String {
+    if let Some(outcome) = arbitrated::outcome(report, finding) {
+        return outcome;
+    }
     let before = history(finding.standing);
     let obligation = match finding.obligation {
         _ if fails(report, finding) => "blocking",

@@ -7,7 +7,7 @@ use tribunal_core::review::report::{ReviewReport, ReviewedFinding};
 use tribunal_core::scale::Severity;
 
 use super::shown::{NAME, TITLE, one_line, prose, shown};
-use super::{facts, json, markdown};
+use super::{arbitrated, facts, json, markdown};
 
 /// A step shows this many annotations of one kind and drops the rest.
 const SHOWN: usize = 10;
@@ -74,7 +74,11 @@ pub(super) fn annotations(report: &ReviewReport) -> String {
         }
     }
     let gate = data(&facts::gate(report));
-    out + &format!("Tribunal: {}: {gate}\n", facts::verdict(report))
+    out.push_str(&format!("Tribunal: {}: {gate}\n", facts::verdict(report)));
+    for step in arbitrated::next_steps(report) {
+        out.push_str(&format!("Tribunal: {}\n", data(&step.sentence())));
+    }
+    out
 }
 
 /// Returns how pressing a finding is, or nothing when it is not shown.
@@ -230,7 +234,7 @@ fn headline(finding: &ReviewedFinding) -> String {
     };
     format!(
         "**{} {}{disputed}:** {}",
-        finding.severity,
+        facts::labelled_severity(finding),
         finding.confidence,
         markdown::rich(&one_line(&finding.title, TITLE))
     )

@@ -10,8 +10,8 @@ use tribunal_core::review::report::ReviewReport;
 use tribunal_core::scale::Severity;
 
 use super::blocks::{Block, blocks, pieces};
-use super::facts;
 use super::shown::{NAME, one_line, shown};
+use super::{arbitrated, facts};
 use crate::report::html::escaped;
 use crate::report::words;
 
@@ -85,18 +85,25 @@ fn head(report: &ReviewReport, title: &str) -> String {
                 .map(|cause| format!("<li>{}</li>", rich(&one_line(cause, NAME))))
                 .collect();
             format!(
-                "<p>No blocking finding was accepted, but that is not enough to approve:</p>\n<ul>{causes}</ul>\n"
+                "<p>{}:</p>\n<ul>{causes}</ul>\n",
+                text(facts::inconclusive(report))
             )
         }
         _ => format!("<p>{}.</p>\n", sentence(&facts::gate(report))),
     };
+    let steps: String = arbitrated::next_steps(report)
+        .iter()
+        .map(|step| format!("<p>{}</p>\n", rich(&step.sentence())))
+        .collect();
+    let said = said + &steps;
     let mut figures = String::new();
     let number = |verdict| facts::of(report, verdict).count().to_string();
+    let fixed = report.fixed.len() + arbitrated::fixed(report);
     for (name, figure) in [
         ("Accepted", number(Verdict::Accepted)),
         ("Disputed", number(Verdict::Disputed)),
         ("Rejected", number(Verdict::Rejected)),
-        ("Fixed", report.fixed.len().to_string()),
+        ("Fixed", fixed.to_string()),
         ("Files reviewed", report.coverage.reviewed.len().to_string()),
         ("Left out", report.coverage.left_out.len().to_string()),
         ("Tokens", words::tokens(report.usage).replace(" tokens", "")),

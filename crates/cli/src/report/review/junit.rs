@@ -14,7 +14,7 @@ use tribunal_core::review::report::{
 };
 
 use super::shown::{NAME, TITLE, one_line, prose};
-use super::{facts, frame};
+use super::{arbitrated, facts, frame};
 use xml::{Case, Ends, Suite};
 
 /// Returns the whole report.
@@ -55,7 +55,11 @@ fn gate(report: &ReviewReport) -> Case {
         Gate::Inconclusive { .. } => Ends::Breaks,
     };
     let said = format!("{}: {}", facts::verdict(report), facts::gate(report));
-    case.remarks = format!("{said}\n{}\n", facts::tally(report));
+    let steps: String = arbitrated::next_steps(report)
+        .iter()
+        .map(|step| format!("{}\n", step.sentence()))
+        .collect();
+    case.remarks = format!("{said}\n{steps}{}\n", facts::tally(report));
     case.message = said;
     let unplaced = |finding: &&ReviewedFinding| {
         facts::fails(report, finding) && finding.location.file.is_empty()

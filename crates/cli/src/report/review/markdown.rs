@@ -86,7 +86,7 @@ fn arbitration(report: &ReviewReport) -> String {
     if !arbitration.findings.is_empty() {
         out.push('\n');
     }
-    for line in arbitrated::summary(arbitration) {
+    for line in arbitrated::summary(report) {
         out.push_str(&format!("{}.\n", rich(&facts::sentence(&line))));
     }
     out + "\n"
@@ -102,9 +102,7 @@ pub(super) fn head(report: &ReviewReport) -> String {
     let mut out = format!("## {sign} Tribunal: {}\n\n", facts::verdict(report));
     match &report.gate {
         Gate::Inconclusive { causes } => {
-            out.push_str(
-                "No blocking finding was accepted, but that is not enough to approve:\n\n",
-            );
+            out.push_str(&format!("{}:\n\n", facts::inconclusive(report)));
             for cause in causes {
                 out.push_str(&format!("- {}\n", rich(&one_line(cause, NAME))));
             }
@@ -114,6 +112,9 @@ pub(super) fn head(report: &ReviewReport) -> String {
             "**{}.**\n\n",
             facts::sentence(&facts::gate(report))
         )),
+    }
+    for step in arbitrated::next_steps(report) {
+        out.push_str(&format!("{}\n\n", rich(&step.sentence())));
     }
     let title = code(&one_line(&report.change.title, NAME));
     out.push_str(&format!("Review of {title}: {}.\n\n", facts::tally(report)));
@@ -134,12 +135,12 @@ fn table(report: &ReviewReport) -> String {
         let mark = match finding.verdict {
             _ if facts::fails(report, finding) => "❌ blocking",
             Verdict::Disputed => "⚠️ disputed",
-            _ if !finding.counts => "does not count",
+            _ if !finding.counts => arbitrated::word(report, finding).unwrap_or("does not count"),
             _ => "",
         };
         out.push_str(&format!(
             "| {mark} | {} | {} | {} | {} |\n",
-            finding.severity,
+            facts::labelled_severity(finding),
             finding.confidence,
             inline(&one_line(&finding.title, 120)),
             cell_code(&one_line(&finding.location.to_string(), NAME)),
@@ -154,7 +155,7 @@ fn table(report: &ReviewReport) -> String {
 fn headline(finding: &ReviewedFinding) -> String {
     format!(
         "**{} {}** {} {}",
-        finding.severity,
+        facts::labelled_severity(finding),
         finding.confidence,
         rich(&one_line(&finding.title, TITLE)),
         code(&one_line(&finding.location.to_string(), NAME)),
@@ -179,7 +180,7 @@ fn folded(report: &ReviewReport, finding: &ReviewedFinding) -> String {
     };
     format!(
         "<details{open}><summary><b>{} {}</b> {} <code>{}</code></summary>\n\n{}\n</details>\n\n",
-        finding.severity,
+        facts::labelled_severity(finding),
         finding.confidence,
         escape::inside_html(&one_line(&finding.title, TITLE)),
         escape::inside_html(&one_line(&finding.location.to_string(), NAME)),
@@ -207,7 +208,7 @@ pub(super) fn body(report: &ReviewReport, finding: &ReviewedFinding) -> String {
     out.push_str(&format!(
         "<sub>{id}, {}, {}; confidence: {}</sub>\n",
         finding.category,
-        facts::standing(report, finding),
+        rich(&facts::standing(report, finding)),
         inline(&facts::calculation(&finding.trace))
     ));
     out

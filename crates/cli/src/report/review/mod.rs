@@ -22,6 +22,7 @@ mod text;
 mod tests;
 
 pub(crate) use arbitrated::told_of;
+pub(crate) use facts::labelled_severity;
 pub(crate) use github::review_json;
 pub(crate) use json::schema;
 

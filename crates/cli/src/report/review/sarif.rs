@@ -10,7 +10,7 @@ use tribunal_core::review::gate::Gate;
 use tribunal_core::review::report::{ReviewReport, ReviewerState};
 
 use super::shown::{NAME, one_line, shown};
-use super::{Options, facts, json};
+use super::{Options, arbitrated, facts, json};
 use crate::exit::Exit;
 
 /// Where the format is defined.
@@ -104,6 +104,9 @@ fn invocation(report: &ReviewReport) -> Value {
         for cause in causes {
             notifications.push(notification("gate", "error", &one_line(cause, NAME)));
         }
+    }
+    for step in arbitrated::next_steps(report) {
+        notifications.push(notification("next-step", "note", &step.sentence()));
     }
     for reviewer in &report.reviewers {
         if matches!(reviewer.state, ReviewerState::Missing { .. }) {

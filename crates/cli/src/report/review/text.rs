@@ -14,7 +14,7 @@ use tribunal_core::scale::Severity;
 
 use super::blocks::{Block, blocks};
 use super::shown::{NAME, one_line};
-use super::{Options, facts, next};
+use super::{Options, arbitrated, facts, next};
 use crate::report::wrap::{defused, fill, plain_width};
 
 /// How many files or findings are named in a row.
@@ -138,12 +138,21 @@ impl Page<'_> {
 
     /// Writes which commands lead on from a gate that did not pass.
     fn next_steps(&mut self) {
-        let steps = next::steps(self.report);
-        if steps.is_empty() {
+        let after_arbitration = arbitrated::next_steps(self.report);
+        let others = match after_arbitration.is_empty() {
+            true => next::steps(self.report),
+            false => Vec::new(),
+        };
+        if after_arbitration.is_empty() && others.is_empty() {
             return;
         }
         self.heading("What next");
-        for step in steps {
+        for step in after_arbitration {
+            self.line(&format!("{}:", step.says), "  - ");
+            // A command stays in one line, so that it can be copied.
+            self.out.push_str(&format!("      {}\n", step.command));
+        }
+        for step in others {
             self.line(&step, "  - ");
         }
     }

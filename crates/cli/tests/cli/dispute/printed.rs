@@ -107,7 +107,10 @@ fn the_commands_of_the_designs_work_as_printed() {
         "agents:\n  - {{name: cody, provider: scripted, script: {script:?}, role: coder}}\n"
     ));
     env.write("src/a.py", "eval(input())\n");
-    let reviewed = run(&env, "tribunal review src/ --arbitrate").assert_code(0);
-    assert!(reviewed.stdout.contains("PASS"), "{reviewed:?}");
+    let reviewed = run(&env, "tribunal review src/ --arbitrate").assert_code(1);
+    assert!(
+        reviewed.stdout.contains("PASS with `tribunal/"),
+        "{reviewed:?}"
+    );
     env.assert_healthy();
 }

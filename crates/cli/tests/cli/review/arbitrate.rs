@@ -3,6 +3,8 @@
 mod claims;
 mod coders;
 mod court;
+mod handover;
+mod joined;
 mod menu;
 mod money;
 mod offers;

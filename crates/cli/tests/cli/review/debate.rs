@@ -63,6 +63,7 @@ impl Debate {
         self.desk.reviewer(name, family, replies);
         let judge = self.desk.reviewers.last_mut().unwrap();
         *judge = judge.replace("role: reviewer", "role: judge");
+        self.review.push_str(", judge: {weigh: true}");
         self
     }
 

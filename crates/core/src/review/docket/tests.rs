@@ -287,7 +287,7 @@ fn the_end_is_named_and_the_gate_follows() {
             .iter()
             .map(|item| item.finding.clone())
             .collect();
-        let mut findings = docket.gated(&findings);
+        let mut findings = docket.gated(&findings, WorkPlace::Delivered);
         // The fixture says that both bind; only the first does.
         findings[1].obligation = Obligation::Optional;
         let gate = decide(&Evidence {

@@ -8,7 +8,7 @@ use tribunal_core::dispute::{
     Chooser, Dispute, DisputeState, Gravity, Grounds, Objection, Origin, Position, Recourse,
     Refusal, Subject,
 };
-use tribunal_core::event::ArbitrationEvent;
+use tribunal_core::event::{ArbitrationEvent, EventKind};
 use tribunal_core::finding::Category;
 use tribunal_core::ids::{CaseId, StepKey};
 use tribunal_core::review::arbitration::{DisputeSummary, FindingState};
@@ -16,6 +16,7 @@ use tribunal_core::review::docket::{Docket, Item};
 use tribunal_core::review::history::TrackedFinding;
 use tribunal_core::review::report::Standing;
 use tribunal_core::review::response::Answer;
+use tribunal_store::{DisputeFilter, StoreError};
 
 use super::super::excerpt::Excerpts;
 use super::super::report::claimed;
@@ -86,7 +87,7 @@ impl Bench<'_> {
                     Some(recorded) => recorded,
                     None => summary,
                 },
-                Ok(summary) => self.see_ruled(summary).await?,
+                Ok(summary) => self.see_ruled(item, summary).await?,
                 Err(locked) => locked,
             };
             tribunal_store::crashpoint!("arbitrate.ruled");
@@ -128,14 +129,24 @@ impl Bench<'_> {
                 by: String::new(),
             }
         } else {
-            let new = self.new_dispute(item, origin, coder, commit).await?;
-            match self.engine().open_dispute(new).await {
-                Ok(dispute) => summary_of(&dispute),
-                Err(CaseError::Dispute(Refusal::Locked { by })) => {
-                    let before = self.engine().dispute(by.as_str()).await?;
-                    return Ok(Err(summary_of(&before)));
+            let about = self.disputes_about(&item.record.fingerprint).await?;
+            let number = item.record.disputes.len();
+            match about.joined(number, self.request.parent.as_ref()) {
+                Some(dispute) => summary_of(&dispute),
+                None => {
+                    let mut new = self.new_dispute(item, origin, coder, commit).await?;
+                    // Of several reviews that contest a finding at once, one opens the dispute: the
+                    // ledger takes each key once, and gives the others what it has.
+                    new.key = format!("finding {} {}", item.record.fingerprint, about.all.len());
+                    match self.engine().open_dispute(new).await {
+                        Ok(dispute) => summary_of(&dispute),
+                        Err(CaseError::Dispute(Refusal::Locked { by })) => {
+                            let before = self.engine().dispute(by.as_str()).await?;
+                            return Ok(Err(summary_of(&before)));
+                        }
+                        Err(error) => return Err(error),
+                    }
                 }
-                Err(error) => return Err(error),
             }
         };
         tribunal_store::crashpoint!("arbitrate.dispute.opened");
@@ -146,11 +157,67 @@ impl Bench<'_> {
             origin,
         })
         .await;
+        // Whoever resumes this review finds its dispute by that, whatever was ruled meanwhile.
+        self.asking.case.record([]).await?;
         Ok(Ok(summary))
     }
 
+    /// Returns all major disputes about a finding, and which of them this review is a party to.
+    pub(super) async fn disputes_about(
+        &self,
+        fingerprint: &str,
+    ) -> Result<DisputesAbout, CaseError> {
+        let wanted = DisputeFilter {
+            fingerprint: Some(fingerprint.to_owned()),
+            ..DisputeFilter::default()
+        };
+        let mut all = self.engine().disputes(&wanted).await?;
+        all.retain(|dispute| dispute.opening.gravity == Gravity::Major);
+        all.reverse();
+        let store = self.engine().ledger.store();
+        let events = match all.is_empty() {
+            true => Vec::new(),
+            false => store.events(self.case_id(), 0, u32::MAX).await?,
+        };
+        let is_noted = |id: &str| {
+            events.iter().any(|event| {
+                matches!(
+                    &event.kind,
+                    EventKind::Arbitration(ArbitrationEvent::FindingContested { dispute, .. })
+                        if dispute == id
+                )
+            })
+        };
+        let is_own = |dispute: &Dispute| match &dispute.opening.subject {
+            Subject::Finding { review, .. } => review == self.case_id(),
+            Subject::Task { .. } => false,
+        };
+        let own = all
+            .iter()
+            .filter(|one| is_own(one) || is_noted(one.id.as_str()))
+            .cloned()
+            .collect();
+        Ok(DisputesAbout { all, own })
+    }
+
+    /// Asks for a ruling, unless another review that takes part in the dispute does so already.
+    async fn see_ruled(
+        &self,
+        item: &Item,
+        opened: DisputeSummary,
+    ) -> Result<DisputeSummary, CaseError> {
+        match self.have_ruled(item, &opened).await {
+            Ok(dispute) => Ok(summary_of(&dispute)),
+            Err(
+                CaseError::Store(StoreError::Busy { .. })
+                | CaseError::Dispute(Refusal::AlreadyRuled { .. }),
+            ) => Ok(summary_of(&self.engine().dispute(&opened.id).await?)),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Asks for a ruling: whoever the person or the config chooses.
-    async fn see_ruled(&self, opened: DisputeSummary) -> Result<DisputeSummary, CaseError> {
+    async fn have_ruled(&self, item: &Item, opened: &DisputeSummary) -> Result<Dispute, CaseError> {
         let engine = self.engine();
         let mut dispute = engine.dispute(&opened.id).await?;
         if dispute.ruling().is_none() {
@@ -163,18 +230,24 @@ impl Bench<'_> {
                 }
                 // Nobody is asked again what was referred to a person.
                 DisputeState::AwaitingHuman { .. } if self.person().is_none() => dispute,
-                _ => self.choose(dispute).await?,
+                _ => self.choose(item, dispute).await?,
             };
         }
-        Ok(summary_of(&dispute))
+        Ok(dispute)
     }
 
-    async fn choose(&self, dispute: Dispute) -> Result<Dispute, CaseError> {
+    async fn choose(&self, item: &Item, dispute: Dispute) -> Result<Dispute, CaseError> {
         let engine = self.engine();
         let (recourse, by) = match self.person() {
             Some(human) => {
                 let has_judge = engine.has_judge();
-                let asked = human.choose_recourse(&dispute, has_judge, self.wish.recourse);
+                let background = engine.background_of(&dispute, item.record.label).await?;
+                // A judge who has passed it on is not the first choice any more.
+                let preselected = match dispute.hearings.is_empty() {
+                    true => self.wish.recourse,
+                    false => Recourse::Human,
+                };
+                let asked = human.choose_recourse(&dispute, &background, has_judge, preselected);
                 (asked.await.map_err(interrupted)?, Chooser::Human)
             }
             None => (self.wish.recourse, Chooser::Config),
@@ -245,12 +318,7 @@ impl Bench<'_> {
             file => vec![file.to_owned()],
         };
         Ok(NewDispute {
-            key: key(
-                self.case_id(),
-                &item.record.fingerprint,
-                origin,
-                item.record.disputes.len(),
-            ),
+            key: String::new(),
             subject: Subject::Finding {
                 review: self.case_id().clone(),
                 finding: Box::new(self.tracked(item)),
@@ -262,6 +330,7 @@ impl Bench<'_> {
             coder: Some(coders_side(item, origin, coder)),
             reviewer: Some(reviewers_side(item)),
             evidence,
+            rule: item.finding.rule.clone(),
             files,
             material: Some(excerpts.render()).filter(|code| !code.is_empty()),
             notes: String::new(),
@@ -291,16 +360,33 @@ impl Bench<'_> {
     }
 }
 
+/// The disputes about one finding, the oldest first.
+pub(super) struct DisputesAbout {
+    all: Vec<Dispute>,
+    /// Those that this review opened or joined.
+    pub(super) own: Vec<Dispute>,
+}
+
+impl DisputesAbout {
+    /// Returns the dispute that a review takes part in as its `number`-th about the finding: the one it
+    /// took part in before, or the one that is open.
+    fn joined(&self, number: usize, task: Option<&CaseId>) -> Option<Dispute> {
+        // A dispute holds up one task. Another task whose work has the same finding needs its own.
+        let is_free = |dispute: &&Dispute| match (task, &dispute.referral) {
+            (Some(task), Some(referral)) => referral.task == task.as_str(),
+            (None, _) | (_, None) => true,
+        };
+        let mut open = self.all.iter().filter(|one| one.ruling().is_none());
+        let known = self.own.get(number);
+        known.or_else(|| open.find(is_free)).cloned()
+    }
+}
+
 fn interrupted(_: Interrupted) -> CaseError {
     CaseError::Parked {
         why: Pause::Interrupted,
         until: None,
     }
-}
-
-/// Returns the name under which the dispute about a finding is opened once.
-pub(super) fn key(review: &CaseId, fingerprint: &str, origin: Origin, number: usize) -> String {
-    format!("review {review} {fingerprint} {origin} {number}")
 }
 
 fn step_key(item: &Item, origin: Origin) -> String {

@@ -9,17 +9,18 @@ mod coder;
 mod contest;
 mod evidence;
 mod offer;
+mod takeover;
 mod verify;
 
 use serde::{Deserialize, Serialize};
 use tribunal_core::agent::Role;
 use tribunal_core::consensus::Verdict;
-use tribunal_core::dispute::{Decision, Origin, Recourse, Subject};
+use tribunal_core::dispute::{Decision, Recourse, Subject};
 use tribunal_core::event::{ArbitrationEvent, EventKind};
 use tribunal_core::ids::{AgentName, CaseId};
-use tribunal_core::review::arbitration::{Arbitration, CoderRound, End, FindingState};
-use tribunal_core::review::docket::{Docket, Item};
-use tribunal_core::review::gate::{self, Evidence};
+use tribunal_core::review::arbitration::{Arbitration, CoderRound, End, FindingState, Offer};
+use tribunal_core::review::docket::{Docket, Item, WorkPlace};
+use tribunal_core::review::gate::{self, Evidence, Gate};
 use tribunal_core::review::history::TrackedFinding;
 use tribunal_core::review::report::{ReviewReport, ReviewedFinding, Standing};
 use tribunal_core::review::response::Answer;
@@ -71,6 +72,10 @@ pub(crate) struct ArbitrationRequest {
     prompt_user: bool,
     /// The answer when nobody is asked.
     recourse: Recourse,
+    /// Whether the gate speaks of the user's files, where offered work does not count. Reviews that
+    /// version 0.1.0 recorded have another gate, and are replayed as they were.
+    #[serde(default)]
+    speaks_of_users_files: bool,
     /// When it was asked for; commits carry this time, so that doing it again gives the same.
     at: Timestamp,
     /// What was decided outside of the answers when this was recorded; only a replay has it.
@@ -98,17 +103,9 @@ impl ArbitrationRequest {
         let named = match &wish.coder {
             None => roster.with_role(Role::Coder).collect(),
             Some(name) => {
-                let known = || {
-                    let names = roster.with_role(Role::Coder).map(|one| one.name.as_str());
-                    names.collect::<Vec<_>>().join(", ")
-                };
-                let agent = roster.get(name).ok_or_else(|| {
-                    CaseError::Request(format!(
-                        "there is no coder `{name}`; there are: {}",
-                        known()
-                    ))
-                })?;
-                vec![agent]
+                let mut coders = roster.with_role(Role::Coder);
+                let found = coders.find(|agent| agent.name.as_str() == name);
+                vec![found.ok_or_else(|| not_a_coder(&roster, name))?]
             }
         };
         if named.is_empty() {
@@ -132,6 +129,7 @@ impl ArbitrationRequest {
                 Prompting::Never => false,
             },
             recourse: settings.review.on_dispute.default_recourse,
+            speaks_of_users_files: true,
             at: engine.ledger.store().now().await?,
             recorded: None,
         })
@@ -211,18 +209,32 @@ impl Bench<'_> {
 
         let mut missing = report::missing(&report.reviewers);
         missing.extend(outcome.causes);
-        report.gate = gate::decide(&Evidence {
-            findings: &docket.gated(&report.findings),
-            coverage: &report.coverage,
-            may_skip: &self.request.may_skip,
-            asked: report.reviewers.len(),
-            missing: &missing,
-            fail_on: self.request.fail_on,
-        });
+        let decide = |work: WorkPlace| {
+            gate::decide(&Evidence {
+                findings: &docket.gated(&report.findings, work),
+                coverage: &report.coverage,
+                may_skip: &self.request.may_skip,
+                asked: report.reviewers.len(),
+                missing: &missing,
+                fail_on: self.request.fail_on,
+            })
+        };
+        let with_work = decide(WorkPlace::Delivered);
+        let work = self.place_of_work(offer.as_ref());
+        let gate = match &with_work {
+            // The case waits for somebody, who can still go on with it.
+            Gate::Inconclusive { .. } => with_work.clone(),
+            Gate::Pass | Gate::Fail { .. } => decide(work),
+        };
+        report.gate = gate;
+        if self.wish.recorded.is_none() {
+            let offered = self.gate_with(offer.as_ref(), &with_work, &outcome.start);
+            report.gate_with_offer = offered.await?;
+        }
         let runs = self.runs(&docket).await?;
         (report.usage, report.cost) = report::total(runs.iter());
         report.notes.extend(outcome.notes);
-        let tracked = follow(&docket, report, self.tracked);
+        let tracked = follow(&docket, report, self.tracked, work);
         report.findings.extend(late(&docket));
         report.arbitration = Some(Arbitration {
             coder: outcome.coder,
@@ -236,6 +248,18 @@ impl Bench<'_> {
             end,
         });
         Ok(tracked)
+    }
+
+    /// Returns whether what the gate speaks of has the coder's work.
+    fn place_of_work(&self, offer: Option<&Offer>) -> WorkPlace {
+        let is_old_replay = self.wish.recorded.is_some() && !self.wish.speaks_of_users_files;
+        match (&self.wish.offer, offer) {
+            _ if is_old_replay => WorkPlace::Delivered,
+            (OfferWish::Keep, _) | (_, Some(Offer::Applied { .. })) => WorkPlace::Delivered,
+            (OfferWish::Branch | OfferWish::Patch { .. } | OfferWish::Apply, _) => {
+                WorkPlace::Elsewhere
+            }
+        }
     }
 
     /// Returns the runs of the review and of the disputes that it opened.
@@ -264,16 +288,13 @@ impl Bench<'_> {
     /// Counts those findings again whose dismissal came from a dispute of this very review: it is
     /// taken up below, as it would have been without an interruption.
     async fn recall(&self, report: &mut ReviewReport) -> Result<(), CaseError> {
-        let store = self.engine().ledger.store();
         let dismissed = |finding: &&mut ReviewedFinding| {
             finding.standing == Standing::Dismissed && finding.verdict != Verdict::Rejected
         };
         for finding in report.findings.iter_mut().filter(dismissed) {
-            for origin in [Origin::Objection, Origin::SplitReview] {
-                let key = contest::key(self.case_id(), &finding.fingerprint, origin, 0);
-                if store.dispute_by_key(&key).await?.is_some() {
-                    finding.counts = true;
-                }
+            let about = self.disputes_about(&finding.fingerprint).await?;
+            if !about.own.is_empty() {
+                finding.counts = true;
             }
         }
         Ok(())
@@ -395,11 +416,31 @@ impl Bench<'_> {
     }
 }
 
+/// Returns why an agent cannot be the coder, and who can.
+fn not_a_coder(roster: &Roster, name: &str) -> CaseError {
+    let coders = roster.with_role(Role::Coder).map(|one| one.name.as_str());
+    let coders = match coders.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => "none is configured".to_owned(),
+        coders => format!("there are: {coders}"),
+    };
+    let mut agents = roster.agents().iter();
+    let Some(agent) = agents.find(|agent| agent.name.as_str() == name) else {
+        return CaseError::Request(format!("there is no coder `{name}`; {coders}"));
+    };
+    let roles: Vec<&str> = agent.role.iter().map(|role| role.as_str()).collect();
+    CaseError::Request(format!(
+        "`{name}` has the role {} and is not a coder; {coders}; add `coder` to its roles in the config \
+         if it may write code",
+        roles.join(", ")
+    ))
+}
+
 /// Brings the findings of a report up to date and returns how they stand over several reviews.
 fn follow(
     docket: &Docket,
     report: &mut ReviewReport,
     tracked: &[TrackedFinding],
+    work: WorkPlace,
 ) -> Vec<TrackedFinding> {
     let mut tracked = tracked.to_vec();
     for item in docket
@@ -417,10 +458,7 @@ fn follow(
         let mut findings = report.findings.iter_mut();
         if let Some(finding) = findings.find(|one| one.id == item.record.id) {
             finding.standing = standing;
-            finding.counts = !matches!(
-                item.record.state,
-                FindingState::Fixed | FindingState::Discarded | FindingState::Dismissed
-            );
+            finding.counts = item.counts(work);
         }
     }
     tracked

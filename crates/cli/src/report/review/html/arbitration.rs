@@ -26,7 +26,7 @@ pub(super) fn section(report: &ReviewReport) -> String {
             text(&story.id),
         ));
     }
-    let lines: String = summary(arbitration)
+    let lines: String = summary(report)
         .iter()
         .map(|line| format!("<p>{}.</p>\n", rich(&facts::sentence(line))))
         .collect();

@@ -29,7 +29,7 @@ pub(super) fn card(report: &ReviewReport, finding: &ReviewedFinding, number: usi
          <span class=\"where\"><code>{}</code><a class=\"anchor\" href=\"#finding-{number}\">{}</a></span>\
          </summary>\n<div class=\"body\">\n",
         finding.severity,
-        finding.severity,
+        text(&facts::labelled_severity(finding)),
         finding.confidence,
         rich(&one_line(&finding.title, TITLE)),
         text(&one_line(&finding.location.to_string(), NAME)),
@@ -57,7 +57,7 @@ pub(super) fn card(report: &ReviewReport, finding: &ReviewedFinding, number: usi
     }
     out.push_str(&field("Confidence", &calculation(finding)));
     let standing = format!("{}, {}", finding.category, facts::standing(report, finding));
-    out.push_str(&field("Standing", &format!("<p>{}</p>", text(&standing))));
+    out.push_str(&field("Standing", &format!("<p>{}</p>", rich(&standing))));
     out + "</dl>\n</div>\n</details>\n"
 }
 

@@ -5,7 +5,7 @@ use tribunal_core::dispute::{
 };
 use tribunal_core::review::arbitration::{
     ArbitratedFinding, Arbitration, ChangedPath, CoderRound, DisputeSummary, End, FindingState,
-    Offer, OpenReason, RoundResponse, Verification,
+    GateWithOffer, Offer, OpenReason, RoundResponse, Verification,
 };
 use tribunal_core::review::coverage::FileStatus;
 use tribunal_core::review::gate::Obligation;
@@ -114,6 +114,7 @@ pub(super) fn arbitration(text: &str) -> Arbitration {
             // The program makes this name itself.
             branch: "tribunal/c-2a51c099e4".to_owned(),
             commit: "c04e7715d3".to_owned(),
+            why: String::new(),
         }),
         end: End::CoderMissing {
             why: with("it fell over"),
@@ -122,8 +123,15 @@ pub(super) fn arbitration(text: &str) -> Arbitration {
 }
 
 fn arbitrated() -> ReviewReport {
+    let branch = "tribunal/c-2a51c099e4";
     ReviewReport {
         arbitration: Some(arbitration("")),
+        gate_with_offer: Some(GateWithOffer {
+            gate: Gate::Pass,
+            branch: Some(branch.to_owned()),
+            patch: None,
+            command: format!("git restore -s {branch} -- src/db.rs"),
+        }),
         ..fixture::report()
     }
 }
@@ -145,7 +153,8 @@ fn an_arbitration_in_a_terminal() {
       f-3c19a27e src/invoice/search.rs:42 The customer's name is pasted into the SQL statement
           fixed
           cody in round 1: objected, no valid ground: taste; code src/db.rs:10 (checked: it is not so
-          (`src/db.rs` has 9 lines)): I prefer it this way.
+          (`src/db.rs` has 9 lines)); the program refuted all evidence of the objection: I prefer it
+          this way.
           dispute d-2a51c099e4: AMEND by human: Both are partly right. Instead: Bind the name, keep the
           rest.
           cody in round 2: implemented: Uses a parameter now.
@@ -155,9 +164,8 @@ fn an_arbitration_in_a_terminal() {
           dispute d-77aa01c2aa: waits: a person has to rule
       The coder cody worked for 1 round and changed 1 file.
       Not taken: `.env`: written by the coder.
-      Not used of cody's answer: responses[1]: an object was expected.
-      The work is on the branch `tribunal/c-2a51c099e4`; take it with `git merge tribunal/c-2a51c099e4`,
-      or over uncommitted work `git restore -s tribunal/c-2a51c099e4 -- src/db.rs`.
+      The work is on the branch `tribunal/c-2a51c099e4`; take it with `git restore -s
+      tribunal/c-2a51c099e4 -- src/db.rs`.
       It ended because the coder could not be heard: it fell over.
     ");
 }
@@ -165,11 +173,11 @@ fn an_arbitration_in_a_terminal() {
 #[test]
 fn an_arbitration_in_markdown() {
     let text = printed(&arbitrated(), ReviewFormat::Markdown);
-    insta::assert_snapshot!(between(&text, "### Arbitration", "<details"), @r"
+    insta::assert_snapshot!(between(&text, "### Arbitration", "<details"), @"
     ### Arbitration
 
     - `f-3c19a27e` The customer's name is pasted into the SQL statement: **fixed**
-      - cody in round 1: objected, no valid ground: taste; code src/db.rs:10 (checked: it is not so (`src/db.rs` has 9 lines)): I prefer it this way.
+      - cody in round 1: objected, no valid ground: taste; code src/db.rs:10 (checked: it is not so (`src/db.rs` has 9 lines)); the program refuted all evidence of the objection: I prefer it this way.
       - dispute d-2a51c099e4: AMEND by human: Both are partly right. Instead: Bind the name, keep the rest.
       - cody in round 2: implemented: Uses a parameter now.
       - ann after round 2: fixed: src/db.rs:12 binds it
@@ -178,8 +186,7 @@ fn an_arbitration_in_markdown() {
 
     The coder cody worked for 1 round and changed 1 file.
     Not taken: `.env`: written by the coder.
-    Not used of cody's answer: responses\[1\]: an object was expected.
-    The work is on the branch `tribunal/c-2a51c099e4`; take it with `git merge tribunal/c-2a51c099e4`, or over uncommitted work `git restore -s tribunal/c-2a51c099e4 -- src/db.rs`.
+    The work is on the branch `tribunal/c-2a51c099e4`; take it with `git restore -s tribunal/c-2a51c099e4 -- src/db.rs`.
     It ended because the coder could not be heard: it fell over.
     ");
 }
@@ -191,14 +198,13 @@ fn an_arbitration_on_a_page() {
     <section id="arbitration">
     <h2>Arbitration</h2>
     <ul class="plain"><li><strong>fixed</strong> <code>src/invoice/search.rs:42</code> The customer&#39;s name is pasted into the SQL statement <small>f-3c19a27e</small>
-    <ul><li>cody in round 1: objected, no valid ground: taste; code src/db.rs:10 (checked: it is not so (<code>src/db.rs</code> has 9 lines)): I prefer it this way.</li><li>dispute d-2a51c099e4: AMEND by human: Both are partly right. Instead: Bind the name, keep the rest.</li><li>cody in round 2: implemented: Uses a parameter now.</li><li>ann after round 2: fixed: src/db.rs:12 binds it</li></ul></li>
+    <ul><li>cody in round 1: objected, no valid ground: taste; code src/db.rs:10 (checked: it is not so (<code>src/db.rs</code> has 9 lines)); the program refuted all evidence of the objection: I prefer it this way.</li><li>dispute d-2a51c099e4: AMEND by human: Both are partly right. Instead: Bind the name, keep the rest.</li><li>cody in round 2: implemented: Uses a parameter now.</li><li>ann after round 2: fixed: src/db.rs:12 binds it</li></ul></li>
     <li><strong>open: the rounds were used up</strong> <code>src/api.rs:118-121</code> Callers never learn that a search was cut off (raised after round 2) <small>f-90b1d4aa</small>
     <ul><li>dispute d-77aa01c2aa: waits: a person has to rule</li></ul></li>
     </ul>
     <p>The coder cody worked for 1 round and changed 1 file.</p>
     <p>Not taken: <code>.env</code>: written by the coder.</p>
-    <p>Not used of cody&#39;s answer: responses[1]: an object was expected.</p>
-    <p>The work is on the branch <code>tribunal/c-2a51c099e4</code>; take it with <code>git merge tribunal/c-2a51c099e4</code>, or over uncommitted work <code>git restore -s tribunal/c-2a51c099e4 -- src/db.rs</code>.</p>
+    <p>The work is on the branch <code>tribunal/c-2a51c099e4</code>; take it with <code>git restore -s tribunal/c-2a51c099e4 -- src/db.rs</code>.</p>
     <p>It ended because the coder could not be heard: it fell over.</p>
     "#);
 }

@@ -29,6 +29,7 @@ pub(super) fn report() -> ReviewReport {
             empty: None,
         },
         gate: Gate::Fail { open: 1 },
+        gate_with_offer: None,
         fail_on: None,
         policy: "tribunal".to_owned(),
         reviewers: reviewers(),

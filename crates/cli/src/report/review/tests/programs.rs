@@ -190,7 +190,11 @@ fn reviews_comment_on_the_diff_and_tell_the_rest() {
         ]
     );
     let body = review["body"].as_str().unwrap();
-    assert!(body.contains("### Outside of the diff\n\n#### **medium 64:** Callers never learn"));
+    assert!(
+        body.contains(
+            "### Outside of the diff\n\n#### **SHOULD (medium) 64:** Callers never learn"
+        )
+    );
     assert!(
         !body.contains("rows.clone"),
         "what was dismissed is not said again"

@@ -13,8 +13,8 @@ fn text_for_people() {
 
     Accepted (3)
 
-    ! critical 95  f-3c19a27e  src/invoice/search.rs:42  The customer's name is pasted into the SQL
-        statement
+    ! HIGH (critical) 95  f-3c19a27e  src/invoice/search.rs:42  The customer's name is pasted into the
+        SQL statement
         40 │ pub fn find(conn: &Conn, name: &str) -> Result<Vec<Invoice>> {
         41 │     let table = "invoices";
       > 42 │     let sql = format!("SELECT * FROM {table} WHERE name = '{name}'");
@@ -35,7 +35,7 @@ fn text_for_people() {
       Why         Two families agree (claude, codex).
       Standing    binds, new
 
-    medium 64  f-90b1d4aa  src/api.rs:118-121  Callers never learn that a search was cut off
+    SHOULD (medium) 64  f-90b1d4aa  src/api.rs:118-121  Callers never learn that a search was cut off
         117 │ let found = search::find(&conn, &name)?;
       > 118 │ Ok(Json(Answer {
       > 119 │     complete: true,
@@ -56,7 +56,7 @@ fn text_for_people() {
 
     Disputed (1)
 
-    critical 58  f-e07d3b19  src/invoice/lock.rs:23-24  Two requests can lock the same invoice
+    HIGH (critical) 58  f-e07d3b19  src/invoice/lock.rs:23-24  Two requests can lock the same invoice
         22 │ let invoice = load(id).await?;
       > 23 │ if !invoice.locked {
       > 24 │     store(id, Locked::Yes).await?;
@@ -76,7 +76,7 @@ fn text_for_people() {
       Standing    would bind, open since an earlier review, needs a human before merging
 
     Rejected (1)
-      medium 22  f-0b8e6f21  src/invoice/search.rs:9  There are no tests for `find`
+      HIGH (medium) 22  f-0b8e6f21  src/invoice/search.rs:9  There are no tests for `find`
           Its author conceded: `tests/search.rs` covers it.
 
     Reviewers

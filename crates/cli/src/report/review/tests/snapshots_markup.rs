@@ -23,12 +23,12 @@ fn markdown_for_a_pull_request() {
 
     | | Severity | Confidence | Finding | Where |
     |---|---|--:|---|---|
-    | ❌ binds | critical | 95 | The customer's name is pasted into the SQL statement | `src/invoice/search.rs:42` |
-    | ⚠️ disputed | critical | 58 | Two requests can lock the same invoice | `src/invoice/lock.rs:23-24` |
+    | ❌ binds | HIGH (critical) | 95 | The customer's name is pasted into the SQL statement | `src/invoice/search.rs:42` |
+    | ⚠️ disputed | HIGH (critical) | 58 | Two requests can lock the same invoice | `src/invoice/lock.rs:23-24` |
 
     ### Accepted (1)
 
-    <details open><summary><b>critical 95</b> The customer's name is pasted into the SQL statement <code>src/invoice/search.rs:42</code></summary>
+    <details open><summary><b>HIGH (critical) 95</b> The customer's name is pasted into the SQL statement <code>src/invoice/search.rs:42</code></summary>
 
     ```text
       40 | pub fn find(conn: &Conn, name: &str) -> Result<Vec<Invoice>> {
@@ -65,7 +65,7 @@ fn markdown_for_a_pull_request() {
 
     ### Disputed (1)
 
-    <details><summary><b>critical 58</b> Two requests can lock the same invoice <code>src/invoice/lock.rs:23-24</code></summary>
+    <details><summary><b>HIGH (critical) 58</b> Two requests can lock the same invoice <code>src/invoice/lock.rs:23-24</code></summary>
 
     ```text
       22 | let invoice = load(id).await?;
@@ -100,7 +100,7 @@ fn markdown_for_a_pull_request() {
 
     ### Rejected (1)
 
-    - **medium 22** There are no tests for `find` `src/invoice/search.rs:9`: Its author conceded: `tests/search.rs` covers it.
+    - **HIGH (medium) 22** There are no tests for `find` `src/invoice/search.rs:9`: Its author conceded: `tests/search.rs` covers it.
 
     <details><summary>Reviewers</summary>
 

@@ -28,7 +28,7 @@ impl Page<'_> {
                 self.line(&format!("{who}: {says}"), "      ");
             }
         }
-        for line in summary(arbitration) {
+        for line in summary(report) {
             self.line(&format!("{}.", super::super::facts::sentence(&line)), "  ");
         }
     }

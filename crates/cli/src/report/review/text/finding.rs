@@ -70,7 +70,7 @@ impl Page<'_> {
         let dim = Style::new().dimmed();
         let first = format!(
             "  {dim}{} {}  {}  {}  ",
-            finding.severity,
+            facts::labelled_severity(finding),
             finding.confidence,
             one_line(&finding.id, NAME),
             one_line(&finding.location.to_string(), NAME),
@@ -96,7 +96,8 @@ impl Page<'_> {
         );
         let first = format!(
             "{style}{mark}{} {}{style:#}  {id}  {bold}{place}{bold:#}  ",
-            finding.severity, finding.confidence
+            facts::labelled_severity(finding),
+            finding.confidence
         );
         let title = one_line(&finding.title, TITLE);
         fill(&mut self.out, &title, self.options.width, &first, "    ");

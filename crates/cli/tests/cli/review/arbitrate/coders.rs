@@ -11,7 +11,7 @@ fn a_coder_who_accepts_and_fixes_leads_to_a_pass_and_a_branch() {
     let ran = court.arbitrate(&["--json"]);
     assert_eq!(
         told(&ran),
-        "pass; SQL from user input: fixed; settled; offered branch"
+        "fail; SQL from user input: fixed; settled; offered branch (pass with it)"
     );
     assert_eq!(court.on_branch(&ran, "src/pay.py"), MENDED);
 }
@@ -20,7 +20,7 @@ fn a_coder_who_accepts_and_fixes_leads_to_a_pass_and_a_branch() {
 fn what_an_arbitration_prints() {
     let mut court = Court::with_ann();
     court.coder(&says("implemented", ""), &json!({"src/pay.py": MENDED}));
-    let ran = court.arbitrate(&[]).assert_code(0);
+    let ran = court.arbitrate(&[]).assert_code(1);
     let text = court.tidy(&ran.stdout);
     let start = text.find("Arbitration").unwrap();
     let end = text.find("Reviewers").unwrap();
@@ -31,11 +31,16 @@ fn what_an_arbitration_prints() {
           cody in round 1: implemented
           ann after round 1: fixed: src/pay.py:5
       The coder cody worked for 1 round and changed 1 file.
-      The work is on the branch `tribunal/[c]`; take it with `git merge tribunal/[c]`,
-      or over uncommitted work `git restore -s tribunal/[c] -- src/pay.py`.
+      The work is on the branch `tribunal/[c]`; take it with `git restore -s
+      tribunal/[c] -- src/pay.py`.
       It ended because nothing that binds is open any more.
     ");
-    insta::assert_snapshot!(text.lines().last().unwrap(), @"PASS: 1 file reviewed, nothing that binds is open, with the coder's work on `tribunal/[c]`");
+    let gate = text.split("\nFAIL").nth(1).unwrap();
+    insta::assert_snapshot!(gate, @"
+    : 1 finding binds (f-89836cbb)
+    PASS with `tribunal/[c]`; take the work over:
+      git restore -s tribunal/[c] -- src/pay.py
+    ");
     insta::assert_snapshot!(court.tidy(&ran.stderr), @"
     opened a case of `review`: uncommitted work on main
     reviewing uncommitted work on main: 1 file, by ann
@@ -56,8 +61,8 @@ fn what_an_arbitration_prints() {
     done: make the branch tribunal/[c]
     the coder's work is on the branch tribunal/[c] ([COMMIT]…)
     arbitration ended after 1 round: nothing that binds is open any more
-    1 accepted, 0 disputed, 0 rejected: PASS
-    completed
+    1 accepted, 0 disputed, 0 rejected: FAIL
+    failed, 1 finding binds
     ");
 }
 
@@ -73,7 +78,7 @@ fn a_coder_who_says_nothing_leaves_it_open() {
         court.agent("cody", "coder", &replies);
         assert_eq!(
             court.told(&[]),
-            "fail; SQL from user input: open (unanswered); left_open; offered branch"
+            "fail; SQL from user input: open (unanswered); left_open; offered branch (fail with it)"
         );
     }
 }
@@ -88,7 +93,7 @@ fn what_is_missing_is_asked_for_once() {
     court.agent("cody", "coder", &replies);
     assert_eq!(
         court.told(&[]),
-        "pass; SQL from user input: fixed; settled; offered branch"
+        "fail; SQL from user input: fixed; settled; offered branch (pass with it)"
     );
 }
 
@@ -115,7 +120,7 @@ fn a_fix_that_does_not_help_is_tried_once_more() {
     let ran = court.arbitrate(&["--json"]);
     assert_eq!(
         told(&ran),
-        "fail; SQL from user input: open (not_fixed); left_open; offered branch"
+        "fail; SQL from user input: open (not_fixed); left_open; offered branch (fail with it)"
     );
     let report = ran.json();
     assert_eq!(report["arbitration"]["rounds"].as_array().unwrap().len(), 2);
@@ -133,14 +138,14 @@ fn nobody_to_check_is_no_fix() {
     court.coder(&says("implemented", ""), &json!({"src/pay.py": MENDED}));
     assert_eq!(
         court.told(&[]),
-        "fail; SQL from user input: open (unverified); left_open; offered branch"
+        "fail; SQL from user input: open (unverified); left_open; offered branch (fail with it)"
     );
 }
 
 #[test]
 fn the_built_in_rule_checks_what_it_found() {
     for (text, expected) in [
-        (MENDED, "pass; fixed"),
+        (MENDED, "fail; fixed"),
         // Only the name of the variable is another: the rule still matches.
         (
             "import db
@@ -181,7 +186,7 @@ fn a_coder_who_dies_makes_it_inconclusive_and_can_be_asked_again() {
     let resumed = court.env.run(["resume", &case, "--json"]);
     assert_eq!(
         told(&resumed),
-        "pass; SQL from user input: fixed; settled; offered branch"
+        "fail; SQL from user input: fixed; settled; offered branch (pass with it)"
     );
 }
 
@@ -211,4 +216,25 @@ fn the_coder_is_named_or_fits_or_is_the_first() {
         let report = court.arbitrate(args).json();
         assert_eq!(report["arbitration"]["coder"], expected);
     }
+}
+
+#[test]
+fn only_an_agent_with_the_role_of_a_coder_is_taken_as_one() {
+    let mut court = Court::with_ann();
+    court.coder(&says("implemented", ""), &json!({"src/pay.py": MENDED}));
+    court.write_config();
+    for (name, expected) in [
+        (
+            "ann",
+            "`ann` has the role reviewer and is not a coder; there are: cody",
+        ),
+        ("scripted", "There is no coder `scripted`; there are: cody"),
+        ("bob", "There is no coder `bob`; there are: cody"),
+    ] {
+        let ran = court.env.run(["review", "--arbitrate", "--coder", name]);
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+    }
+    let listed = court.env.run(["agents"]).assert_code(0).stdout;
+    assert_eq!(listed.lines().count(), 3, "{listed}");
 }

@@ -59,6 +59,9 @@ fn without_a_judge_there_are_two_ways_and_a_yellow_tip() {
     let screen = terminal.screen();
     for line in [
         "The reviewer says:",
+        "HIGH  src/pay.py:5",
+        "rate = db.execute(",
+        "Note: the objection brings no evidence",
         "The coder says:",
         "The caller escapes it.",
         "Ground: factual error in the review",
@@ -89,9 +92,9 @@ fn discarding_at_the_menu_dismisses_by_a_person() {
 #[test]
 fn a_person_enforces_dismisses_or_amends_with_notes() {
     for (moves, expected) in [
-        (&[][..], "pass; fixed; enforce by human"),
+        (&[][..], "fail; fixed; enforce by human"),
         (&["Down"], "pass; dismissed; dismiss by human"),
-        (&["Down", "Down"], "pass; fixed; amend by human"),
+        (&["Down", "Down"], "fail; fixed; amend by human"),
     ] {
         let court = objecting(false);
         let terminal = at_menu(&court);
@@ -108,7 +111,8 @@ fn a_person_enforces_dismisses_or_amends_with_notes() {
         terminal.keys(&["Enter"]);
         terminal.wait_for("Please write something");
         terminal.keys(&["I looked at it", "Enter"]);
-        assert_eq!(terminal.exit_code(), 0, "{}", terminal.screen());
+        let code = i32::from(expected.starts_with("fail"));
+        assert_eq!(terminal.exit_code(), code, "{}", terminal.screen());
         assert_eq!(ended(&court), expected);
     }
 }
@@ -116,7 +120,7 @@ fn a_person_enforces_dismisses_or_amends_with_notes() {
 #[test]
 fn with_a_judge_there_are_three_ways() {
     for (moves, expected) in [
-        (&[][..], "pass; fixed; enforce by judge jude"),
+        (&[][..], "fail; fixed; enforce by judge jude"),
         (
             &["Down", "Down"],
             "pass; dismissed; dismiss by human, discarded without a hearing",
@@ -131,7 +135,8 @@ fn with_a_judge_there_are_three_ways() {
         assert!(!screen.contains("Tip:"), "{screen}");
         terminal.keys(moves);
         terminal.keys(&["Enter"]);
-        assert_eq!(terminal.exit_code(), 0, "{}", terminal.screen());
+        let code = i32::from(expected.starts_with("fail"));
+        assert_eq!(terminal.exit_code(), code, "{}", terminal.screen());
         assert_eq!(ended(&court), expected);
     }
 }
@@ -200,6 +205,6 @@ fn a_terminal_that_goes_away_leaves_nobody_waiting_and_the_question_open() {
     let terminal = Terminal::start(&court.env, &["resume"]);
     terminal.wait_for("How to resolve?");
     terminal.keys(&["Enter"]);
-    assert_eq!(terminal.exit_code(), 0, "{}", terminal.screen());
-    assert_eq!(ended(&court), "pass; fixed; enforce by judge jude");
+    assert_eq!(terminal.exit_code(), 1, "{}", terminal.screen());
+    assert_eq!(ended(&court), "fail; fixed; enforce by judge jude");
 }

@@ -39,7 +39,7 @@ fn court() -> Court {
 
 #[test]
 fn an_arbitration_stops_before_the_call_that_its_money_does_not_cover() {
-    let whole = "pass; SQL from user input: fixed, objection enforce; settled; offered branch";
+    let whole = "fail; SQL from user input: fixed, objection enforce; settled; offered branch (pass with it)";
     let ran = court().arbitrate(&["--json"]);
     assert_eq!(told(&ran), whole);
     let cost = ran.json()["cost"].clone();

@@ -17,7 +17,7 @@ fn a_patch_is_written_and_applies() {
     let ran = court.arbitrate(&["--json", "--offer", &format!("patch={file}")]);
     assert_eq!(
         told(&ran),
-        "pass; SQL from user input: fixed; settled; offered patch"
+        "fail; SQL from user input: fixed; settled; offered patch (pass with it)"
     );
     court.git(&["apply", &file]);
     let now = std::fs::read_to_string(court.env.project().join("src/pay.py")).unwrap();
@@ -66,13 +66,13 @@ fn a_file_that_changed_meanwhile_is_not_overwritten() {
     let ran = court.arbitrate(&["--json", "--apply", "--commit", "HEAD"]);
     assert_eq!(
         told(&ran),
-        "pass; SQL from user input: fixed; settled; offered kept"
+        "fail; SQL from user input: fixed; settled; offered branch (pass with it)"
     );
     let now = std::fs::read_to_string(court.env.project().join("src/pay.py")).unwrap();
     assert_eq!(now, "mine\n");
     let why = ran.json()["arbitration"]["offer"]["why"].clone();
     let why = court.tidy(why.as_str().unwrap());
-    insta::assert_snapshot!(why, @"a file is not as reviewed: src/pay.py; it is on the branch `tribunal/[c]`");
+    insta::assert_snapshot!(why, @"a file is not as reviewed: src/pay.py");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn what_must_not_be_taken_is_told() {
 #[test]
 fn what_a_killed_coder_left_is_removed_by_the_next_arbitration() {
     let court = mended();
-    court.arbitrate(&["--json"]).assert_code(0);
+    court.arbitrate(&["--json"]).assert_code(1);
     let places = court.env.home().join(".local/state/tribunal/worktrees");
     let ledger = std::fs::read_dir(&places).unwrap().next().unwrap().unwrap();
     let orphan = ledger.path().join("c-0123456789/respond-round-1/tree");

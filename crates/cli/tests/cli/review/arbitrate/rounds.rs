@@ -64,7 +64,7 @@ fn a_reviewer_who_always_finds_something_new_ends_with_the_rounds() {
         .collect();
     assert_eq!(
         shown,
-        ["late HIGH 5"],
+        ["SQL from user input", "late HIGH 5"],
         "what fails the gate is among the findings"
     );
     let page = std::fs::read_to_string(court.env.project().join("dispute.md")).unwrap();
@@ -79,13 +79,13 @@ fn late_findings_bind_only_where_the_fix_is() {
             "HIGH",
             6,
             "return sum(row.amount",
-            "pass; SQL from user input: fixed; late HIGH 6: logged; settled; offered branch",
+            "fail; SQL from user input: fixed; late HIGH 6: logged; settled; offered branch (pass with it)",
         ),
         (
             "LOW",
             5,
             "WHERE user = ?",
-            "pass; SQL from user input: fixed; late LOW 5: logged; settled; offered branch",
+            "fail; SQL from user input: fixed; late LOW 5: logged; settled; offered branch (pass with it)",
         ),
     ] {
         let mut court = Court::empty();
@@ -105,6 +105,6 @@ fn one_round_is_enough_when_configured() {
     assert_eq!(
         told(&ran),
         "fail; SQL from user input: open (rounds_used_up), deadlock open; rounds_used_up; \
-         offered branch"
+         offered branch (fail with it)"
     );
 }

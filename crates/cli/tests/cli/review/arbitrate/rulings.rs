@@ -69,7 +69,7 @@ fn a_later_ruling_is_taken_up_when_the_review_goes_on() {
         ),
         (
             "reviewer",
-            "pass; SQL from user input: fixed, objection enforce; settled; offered branch",
+            "fail; SQL from user input: fixed, objection enforce; settled; offered branch (pass with it)",
         ),
     ] {
         let mut court = Court::with_ann();
@@ -97,7 +97,7 @@ fn a_judge_rules_and_what_it_enforces_is_carried_out() {
     for (word, expected) in [
         (
             "ENFORCE",
-            "pass; SQL from user input: fixed, objection enforce; settled; offered branch",
+            "fail; SQL from user input: fixed, objection enforce; settled; offered branch (pass with it)",
         ),
         (
             "DISMISS",
@@ -146,7 +146,7 @@ fn what_the_panel_could_not_settle_is_ruled_on_before_anybody_works() {
     for (word, expected) in [
         (
             "ENFORCE",
-            "pass; SQL from user input: fixed, split_review enforce; settled; offered branch",
+            "fail; SQL from user input: fixed, split_review enforce; settled; offered branch (pass with it)",
         ),
         (
             "DISMISS",
@@ -156,7 +156,6 @@ fn what_the_panel_could_not_settle_is_ruled_on_before_anybody_works() {
         let mut court = Court::split();
         court.coder(&says("implemented", ""), &json!({"src/pay.py": MENDED}));
         court.judge(word);
-        court.setting("judge: {weigh: false}");
         let ran = court.arbitrate(&["--json"]);
         assert_eq!(told(&ran), expected, "{}", ran.stderr);
     }

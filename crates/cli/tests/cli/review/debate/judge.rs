@@ -188,3 +188,20 @@ fn a_finding_is_explained_with_all_that_was_said_and_every_number() {
         "Error: No review has a finding `f-00`\nHint: The newest review has f-…\n"
     );
 }
+
+#[test]
+fn a_judge_takes_no_part_in_a_plain_review() {
+    let silent = json!([{"error": {"class": "crash", "message": "nobody may ask me"}}]);
+    let mut debate = Debate::new(
+        &[],
+        &[examining("disagree", -10, "It is fine.")],
+        &[examining("agree", 0, "src/pay.py:5")],
+    )
+    .judged_by("jim", "mistral", &silent);
+    debate.review = debate.review.replace(", judge: {weigh: true}", "");
+    let report = debate.report(&[]);
+    let case = text(&report["case"]);
+    let told = debate.desk.env.run(["show", case]).stdout;
+    assert!(!told.contains("jim"), "{told}");
+    assert!(report["findings"][0].get("judgement").is_none());
+}

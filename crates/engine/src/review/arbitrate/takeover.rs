@@ -1,0 +1,90 @@
+//! The command by which the user takes the offered work over.
+
+use std::path::Path;
+
+use tribunal_core::review::arbitration::{GateWithOffer, Offer};
+use tribunal_core::review::gate::Gate;
+
+use super::Bench;
+use crate::case::CaseError;
+use crate::worktree::touched_files;
+
+/// How many files are named in a command.
+const MOST_NAMED: usize = 5;
+
+impl Bench<'_> {
+    /// Returns what the gate is with the offered work; nothing when no work is on offer.
+    pub(super) async fn gate_with(
+        &self,
+        offer: Option<&Offer>,
+        gate: &Gate,
+        start: &str,
+    ) -> Result<Option<GateWithOffer>, CaseError> {
+        let gate = gate.clone();
+        Ok(match offer {
+            Some(Offer::Branch { branch, commit, .. }) => Some(GateWithOffer {
+                gate,
+                command: self.merge_command(branch, commit, start).await?,
+                branch: Some(branch.clone()),
+                patch: None,
+            }),
+            Some(Offer::Patch { file }) => Some(GateWithOffer {
+                gate,
+                command: self.from_root(&format!("apply {}", for_shell(file))),
+                branch: None,
+                patch: Some(file.clone()),
+            }),
+            Some(Offer::Applied { .. } | Offer::Kept { .. }) | None => None,
+        })
+    }
+
+    async fn merge_command(
+        &self,
+        branch: &str,
+        commit: &str,
+        start: &str,
+    ) -> Result<String, CaseError> {
+        if self.request.pinned.head.as_deref() == Some(start) {
+            return Ok(format!("git merge {branch}"));
+        }
+        // Over uncommitted work git refuses to merge.
+        let (from, to) = (start.to_owned(), commit.to_owned());
+        let files = self
+            .blocking(move |repo| touched_files(repo, &from, &to))
+            .await?;
+        let is_nameable = |(path, is_left): &(String, bool)| *is_left && for_shell(path) == *path;
+        if (1..=MOST_NAMED).contains(&files.len()) && files.iter().all(is_nameable) {
+            let names: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+            let names = names.join(" ");
+            return Ok(self.from_root(&format!("restore -s {branch} -- {names}")));
+        }
+        let from: String = start.chars().take(12).collect();
+        let diff = self.from_root(&format!("diff --binary {from} {branch}"));
+        Ok(format!("{diff} | {}", self.from_root("apply")))
+    }
+
+    /// Returns a git command that works where the user is.
+    fn from_root(&self, words: &str) -> String {
+        let root = self.repository.root();
+        match is_same_place(root, &self.request.directory) {
+            true => format!("git {words}"),
+            false => format!("git -C {} {words}", for_shell(&root.display().to_string())),
+        }
+    }
+}
+
+fn is_same_place(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
+    }
+}
+
+/// Returns a word as a shell takes it literally.
+fn for_shell(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    match word.chars().all(is_plain) && !word.starts_with('-') && !word.is_empty() {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
