@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use tribunal_core::case::CaseKind;
 use tribunal_core::consensus::{AdvisoryOutcome, Verdict};
+use tribunal_core::dispute::Precedent;
 use tribunal_core::finding::Grounding;
 use tribunal_core::review::arbitration::ArbitratedFinding;
 use tribunal_core::review::report::{ReviewReport, ReviewedFinding, Statement, Voice};
@@ -42,9 +43,25 @@ pub(crate) struct Args {
 
 /// Finds and explains.
 pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, CliError> {
-    let (case, id) = match args.finding.rsplit_once('/') {
+    let (report, index) = find_finding(invocation, &args.finding).await?;
+    let finding = &report.findings[index];
+    if args.json {
+        invocation.print_json(&as_json(&report, finding)?)?;
+    } else {
+        invocation.print(&wrapped(&as_text(&report, finding), stdout_width()))?;
+    }
+    Ok(Exit::Pass)
+}
+
+/// Returns the report with the finding that a person means by `text`, an id or `CASE/ID`, and where
+/// in it the finding stands.
+pub(super) async fn find_finding(
+    invocation: &Invocation,
+    text: &str,
+) -> Result<(ReviewReport, usize), CliError> {
+    let (case, id) = match text.rsplit_once('/') {
         Some((case, id)) => (Some(case), id),
-        None => (None, args.finding.as_str()),
+        None => (None, text),
     };
     let (store, dir) = match (case, invocation.existing_ledger().await?) {
         (_, Some(ledger)) => ledger,
@@ -55,14 +72,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         Some(case) => vec![store.find_case(case).await?],
         None => store.recent_cases(MOST_CASES).await?,
     };
-    let (report, index) = find(store.as_ref(), &dir, &cases, id).await?;
-    let finding = &report.findings[index];
-    if args.json {
-        invocation.print_json(&as_json(&report, finding)?)?;
-    } else {
-        invocation.print(&wrapped(&as_text(&report, finding), stdout_width()))?;
-    }
-    Ok(Exit::Pass)
+    find(store.as_ref(), &dir, &cases, id).await
 }
 
 /// Returns the newest report with a finding of that name, and where in it the finding stands.
@@ -200,6 +210,15 @@ fn as_text(report: &ReviewReport, finding: &ReviewedFinding) -> String {
         text.push_str("\nArbitration\n");
         for line in arbitration {
             let _ = writeln!(text, "  {}", one_line(&line));
+        }
+    }
+    let ruled = finding.precedents.iter().map(Precedent::phrase);
+    let team = finding.team_ruling.iter().map(|team| team.phrase());
+    let ruled: Vec<String> = ruled.chain(team).collect();
+    if !ruled.is_empty() {
+        text.push_str("\nRulings\n");
+        for ruling in ruled {
+            let _ = writeln!(text, "  {}", one_line(&ruling));
         }
     }
     if !finding.question.is_empty() {

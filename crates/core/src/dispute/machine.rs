@@ -163,6 +163,7 @@ impl Dispute {
                 reason,
                 reversal,
                 ruler,
+                terms,
                 overrules,
             } => {
                 let ruling = Ruling {
@@ -170,6 +171,7 @@ impl Dispute {
                     reason: reason.clone(),
                     reversal: reversal.clone(),
                     ruler: ruler.clone(),
+                    terms: terms.clone(),
                     at,
                 };
                 self.rule(ruling, *overrules)

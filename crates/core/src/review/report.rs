@@ -14,6 +14,7 @@ use crate::money::{Cost, Usage};
 use crate::review::arbitration::Arbitration;
 use crate::review::coverage::Coverage;
 use crate::review::gate::{Gate, Obligation};
+use crate::rulings::TeamRuling;
 use crate::scale::{Confidence, Severity};
 
 pub use rounds::{Action, Statement, Weighed};
@@ -216,6 +217,9 @@ pub struct ReviewedFinding {
     /// Rulings about it from earlier disputes that still hold, the latest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub precedents: Vec<Precedent>,
+    /// The entry of the team's file by which it does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team_ruling: Option<Box<TeamRuling>>,
     /// How the confidence came about; the amounts add up to it.
     pub trace: Vec<TraceLine>,
     /// The points of a finding that one voice alone reports.

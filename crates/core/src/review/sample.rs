@@ -35,6 +35,7 @@ pub(crate) fn finding(id: &str) -> ReviewedFinding {
         judgement: None,
         advisories: Vec::new(),
         precedents: Vec::new(),
+        team_ruling: None,
         trace: Vec::new(),
         score: None,
         question: String::new(),

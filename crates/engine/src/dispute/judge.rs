@@ -4,7 +4,7 @@ use futures_util::future::try_join_all;
 use tribunal_core::agent::Role;
 use tribunal_core::dispute::panel::{Finding, conclude};
 use tribunal_core::dispute::{
-    Chooser, Dispute, DisputeState, Effect, Hearing, JudgeNamed, Party, Recourse, Subject,
+    Chooser, Dispute, DisputeState, Effect, Hearing, JudgeNamed, Party, Recourse, Subject, Terms,
 };
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::ids::{AgentName, CaseId, DisputeId, StepKey};
@@ -281,6 +281,7 @@ pub(super) fn conclusion_of(hearings: &[Hearing]) -> DisputeEvent {
             reason,
             reversal,
             ruler,
+            terms: Terms::default(),
             overrules: false,
         },
         Finding::Escalation { question } => DisputeEvent::DisputeEscalated { question },

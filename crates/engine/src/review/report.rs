@@ -17,6 +17,7 @@ use tribunal_core::review::report::{
     ChangeSummary, Dissent, FixedFinding, FrameLine, REVIEW_SCHEMA, ReviewReport, ReviewedFinding,
     ReviewerState, ReviewerSummary, Standing, Voice,
 };
+use tribunal_core::rulings;
 use tribunal_core::scale::Severity;
 use tribunal_core::text::truncate_chars;
 use tribunal_store::{FindingRecord, RunRecord};
@@ -86,7 +87,7 @@ impl Parts<'_> {
             .iter()
             .map(|one| (one.fingerprint.as_str(), one.standing))
             .collect();
-        let findings: Vec<ReviewedFinding> = self
+        let mut findings: Vec<ReviewedFinding> = self
             .settlement
             .groups
             .iter()
@@ -97,6 +98,8 @@ impl Parts<'_> {
                 self.finding(settled, seen, standing.copied().unwrap_or(Standing::New))
             })
             .collect();
+        let codes: Vec<&str> = sightings.iter().map(|seen| seen.code.as_str()).collect();
+        rulings::dismiss(&mut findings, &codes, &self.request.rulings.rulings);
         let reviewers: Vec<ReviewerSummary> =
             self.heard.iter().map(|one| self.reviewer(one)).collect();
         let gate = self.gate(&findings, &reviewers);
@@ -161,7 +164,13 @@ impl Parts<'_> {
                 )
             })
             .collect();
-        [&self.settlement.problems[..], &self.aside.notes, &elsewhere].concat()
+        [
+            &self.request.rulings.notes[..],
+            &self.settlement.problems,
+            &self.aside.notes,
+            &elsewhere,
+        ]
+        .concat()
     }
 
     fn lead(&self, group: &Group) -> &Finding {
@@ -255,6 +264,7 @@ impl Parts<'_> {
             judgement: rounds::weighed(group),
             advisories: self.advised(group),
             precedents: Vec::new(),
+            team_ruling: None,
             trace: group.trace.lines().to_vec(),
             score: group.score,
             question: settlement.question(group),

@@ -2,6 +2,7 @@
 
 mod coders;
 mod court;
+mod dismissed;
 mod menu;
 mod money;
 mod offers;

@@ -12,7 +12,7 @@ use tribunal_core::ids::{CaseId, StepKey};
 use tribunal_core::review::arbitration::{DisputeSummary, FindingState};
 use tribunal_core::review::docket::{Docket, Item};
 use tribunal_core::review::history::TrackedFinding;
-use tribunal_core::review::report::Standing;
+use tribunal_core::review::report::{ReviewedFinding, Standing};
 use tribunal_core::review::response::Answer;
 
 use super::super::excerpt::Excerpts;
@@ -254,10 +254,13 @@ impl Bench<'_> {
             },
             origin,
             gravity: Gravity::Major,
-            grounds: grounds(item, objection.map(|(objection, _)| objection)),
+            grounds: grounds(
+                item.record.category,
+                objection.map(|(objection, _)| objection),
+            ),
             objection: objection.map(|(objection, _)| objection.clone()),
             coder: Some(coders_side(item, origin, coder)),
-            reviewer: Some(reviewers_side(item)),
+            reviewer: Some(reviewers_side(&item.finding)),
             evidence,
             files,
             material: Some(excerpts.render()).filter(|code| !code.is_empty()),
@@ -304,8 +307,7 @@ fn step_key(item: &Item, origin: Origin) -> String {
 }
 
 /// Returns what the reviewers who raised a finding say.
-fn reviewers_side(item: &Item) -> Position {
-    let finding = &item.finding;
+pub(crate) fn reviewers_side(finding: &ReviewedFinding) -> Position {
     let lead = finding.voices.first();
     let mut text = finding.title.clone();
     if finding.description != finding.title {
@@ -368,8 +370,9 @@ fn or_no_words(text: String) -> String {
     }
 }
 
-fn grounds(item: &Item, objection: Option<&Objection>) -> Grounds {
-    match (item.record.category, objection) {
+/// Returns the kind of reason for a dispute about a finding.
+pub(crate) fn grounds(category: Category, objection: Option<&Objection>) -> Grounds {
+    match (category, objection) {
         (Category::Security, _) => Grounds::SecurityConcern,
         (_, Some(Objection::ConflictsWithRequirement)) => Grounds::SpecificationAmbiguity,
         (Category::Architecture, _) => Grounds::ArchitectureDisagreement,

@@ -345,6 +345,7 @@ fn finding(id: &str, verdict: Verdict, severity: Severity, confidence: i32) -> R
         judgement: None,
         advisories: Vec::new(),
         precedents: Vec::new(),
+        team_ruling: None,
         trace: Vec::new(),
         score: None,
         question: String::new(),
