@@ -53,7 +53,23 @@ fn notes(report: &Value) -> Vec<String> {
 fn a_ruling_of_the_base_counts_for_colleagues_and_ci() {
     let (env, id) = desk();
     let text = dismissed(&env, &id, &[]);
-    assert_snapshot!(env.tidy(&text.replace(&id[2..], "[ID]")), @"");
+    assert_snapshot!(env.tidy(&text.replace(&id[2..], "[ID]")), @r#"
+    # What this team decided about findings of `tribunal review`. An entry counts for a change once it
+    # is in the base commit of that change. `tribunal dismiss --team` writes this file.
+    rulings:
+      - finding: "f-[ID]"
+        fingerprint: "[ID]f0ebe51bab92f214"
+        file: "src/a.py"
+        code: "eval(input())"
+        category: "security"
+        rule: "python-eval"
+        title: "`eval` runs text that is not a literal as code"
+        decision: "dismiss"
+        basis: "not_a_defect"
+        reason: "It is a toy"
+        by: "Ann"
+        date: "[DATE]"
+    "#);
     commit_file(&env, &text);
     let ran = colleague(&env, &["--json"]).assert_code(0);
     let report = ran.json();
@@ -69,7 +85,7 @@ fn a_ruling_of_the_base_counts_for_colleagues_and_ci() {
         .skip_while(|line| !line.starts_with("Standing"))
         .take_while(|line| !line.is_empty())
         .collect();
-    assert_snapshot!(env.tidy(&told.join(" ")), @"");
+    assert_snapshot!(env.tidy(&told.join(" ")), @"Standing    mandatory, dismissed before, so it does not count; dismissed by the team's rulings (by Ann on [DATE]): It is a toy");
     let sarif = colleague(&env, &["--format", "sarif"])
         .assert_code(0)
         .json();
@@ -85,11 +101,11 @@ fn a_change_cannot_dismiss_its_own_findings() {
     let (env, id) = desk();
     let text = dismissed(&env, &id, &[]);
     let report = colleague(&env, &["--json"]).assert_code(1).json();
-    assert_snapshot!(notes(&report).join("\n"), @"");
+    assert_snapshot!(notes(&report).join("\n"), @"not yet in force: 1 ruling added by this change; `.tribunal/rulings.yml` counts from the base commit");
     let report = colleague(&env, &["src/a.py", "--json"])
         .assert_code(1)
         .json();
-    assert_snapshot!(notes(&report).join("\n"), @"");
+    assert_snapshot!(notes(&report).join("\n"), @"not yet in force: 1 ruling that the last commit does not have; `.tribunal/rulings.yml` counts from there");
     // Committed on the branch together with the code, or before it: the base is what counts.
     env.git(&["checkout", "-q", "-b", "topic"]);
     commit_file(&env, &text);
@@ -146,7 +162,19 @@ fn what_is_wrong_in_the_file_is_named_and_does_not_count() {
         assert!(!notes.is_empty(), "{text}: {report}");
         told.extend(notes);
     }
-    assert_snapshot!(told.join("\n"), @"");
+    assert_snapshot!(told.join("\n"), @r#"
+    `.tribunal/rulings.yml` of the base commit: entry 1: missing field `reason`; this entry does not count
+    `.tribunal/rulings.yml` of the base commit: entry 1: `reason` is empty; this entry does not count
+    `.tribunal/rulings.yml` of the base commit: entry 1: unknown field `severity`, expected one of `finding`, `fingerprint`, `file`, `function`, `code`, `category`, `rule`, `title`, `also`, `decision`, `basis`, `reason`, `by`, `date`, `expires`; this entry does not count
+    `.tribunal/rulings.yml` of the base commit cannot be read, so nothing in it counts: unknown key `rules`; the only key is `rulings`
+    `.tribunal/rulings.yml` of the base commit: entry 1: unknown variant `enforce`, expected `dismiss`; this entry does not count
+    `.tribunal/rulings.yml` of the base commit: entry 1: missing field `finding`; this entry does not count
+    `.tribunal/rulings.yml` of the base commit: entry 3: invalid type: integer `5`, expected struct TeamRuling; this entry does not count
+    `.tribunal/rulings.yml` of the base commit cannot be read, so nothing in it counts: line 4: this is not valid YAML: "-" is only valid inside a block
+    `.tribunal/rulings.yml` of the base commit cannot be read, so nothing in it counts: `rulings` is not a list
+    `.tribunal/rulings.yml` of the base commit cannot be read, so nothing in it counts: line 1: this is not valid YAML: unexpected character: `\u{0}'
+    `.tribunal/rulings.yml` of the base commit cannot be read, so nothing in it counts: line 14: the key `reason` stands here a second time
+    "#);
     // Nobody changes a file that is not understood, and then nothing is ruled either.
     let ran = env
         .run(["dismiss", &id, "--why", "x", "--team", "--overrule"])
@@ -226,7 +254,10 @@ fn an_entry_is_taken_back_and_comments_stay() {
         undone.stderr
     );
     let alone = env.run(["dismiss", "--undo", &id]).assert_code(2);
-    assert_snapshot!(alone.stderr.replace(&id, "[ID]"), @"");
+    assert_snapshot!(alone.stderr.replace(&id, "[ID]"), @"
+    Error: Finding [ID] is dismissed by `.tribunal/rulings.yml` alone
+    Hint: Add `--team` to remove it there
+    ");
     let removed = env
         .run(["dismiss", "--undo", &id, "--team", "--json"])
         .assert_code(0);

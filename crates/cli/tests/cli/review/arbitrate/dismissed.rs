@@ -83,28 +83,3 @@ fn another_claim_about_the_same_line_still_counts() {
     );
     court.env.assert_healthy();
 }
-
-#[test]
-fn a_rejected_finding_cannot_be_dismissed() {
-    let mut court = Court::empty();
-    let invented = DEFECT
-        .replace("src/pay.py", "src/none.py")
-        .replace("HIGH", "LOW")
-        .replace(": 90", ": 5");
-    court.agent("ann", "reviewer", &json!([{ "text": signed(&invented) }]));
-    court.write_config();
-    let report = court.env.run(["review", "--json"]).json();
-    let finding = &report["findings"][0];
-    assert_eq!(finding["verdict"], "rejected", "{report}");
-    let id = finding["id"].as_str().unwrap();
-    let ran = court
-        .env
-        .run(["dismiss", id, "--why", "It is not there"])
-        .assert_code(2);
-    assert!(
-        ran.stderr
-            .contains("was rejected, so it does not count anyway"),
-        "{}",
-        ran.stderr
-    );
-}
