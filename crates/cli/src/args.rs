@@ -116,6 +116,8 @@ pub(crate) enum Command {
     Debate(commands::debate::Args),
     Trial(commands::trial::Args),
     Verdict(commands::verdict::Args),
+    Dismiss(commands::dismiss::Args),
+    AcceptRisk(commands::accept_risk::Args),
     Dispute(commands::dispute::Args),
     Disputes(commands::disputes::Args),
     Precedent(commands::precedent::Args),

@@ -66,6 +66,10 @@ fn run(args: Args) -> Result<Exit, CliError> {
         Command::Agents(args) => block_on(Box::pin(commands::agents::run(&invocation, args))),
         Command::Ask(args) => block_on(Box::pin(commands::ask::run(&invocation, args))),
         Command::Doctor(args) => block_on(Box::pin(commands::doctor::run(&invocation, args))),
+        Command::Dismiss(args) => block_on(Box::pin(commands::dismiss::run(&invocation, args))),
+        Command::AcceptRisk(args) => {
+            block_on(Box::pin(commands::accept_risk::run(&invocation, args)))
+        }
         Command::Dispute(args) => block_on(Box::pin(commands::dispute::run(&invocation, args))),
         Command::Disputes(args) => block_on(Box::pin(commands::disputes::run(&invocation, args))),
         Command::Precedent(args) => block_on(Box::pin(commands::precedent::run(&invocation, args))),

@@ -17,6 +17,7 @@ pub mod outage;
 pub mod prompt;
 pub mod reply;
 pub mod review;
+pub mod rulings;
 pub mod scale;
 pub mod secret;
 pub mod stats;

@@ -52,6 +52,38 @@ impl Timestamp {
         Self(self.0.saturating_sub(i64::from(days) * MILLIS_PER_DAY))
     }
 
+    /// Returns the moment so many whole days later; it never wraps.
+    #[must_use]
+    pub fn plus_days(self, days: u32) -> Self {
+        Self(self.0.saturating_add(i64::from(days) * MILLIS_PER_DAY))
+    }
+
+    /// Returns the first moment of a date in UTC, written as `2026-01-15`; nothing if there is no
+    /// such day.
+    #[must_use]
+    pub fn from_date(text: &str) -> Option<Self> {
+        let digits = |part: &str, length: usize| {
+            let is_number = part.len() == length && part.bytes().all(|b| b.is_ascii_digit());
+            is_number.then(|| part.parse::<i64>().ok()).flatten()
+        };
+        let mut parts = text.split('-');
+        let year = digits(parts.next()?, 4)?;
+        let month = digits(parts.next()?, 2)?;
+        let day = digits(parts.next()?, 2)?;
+        // As in `date`, a year begins in March.
+        let year_from_march = year - i64::from(month <= 2);
+        let (era, year_of_era) = (
+            year_from_march.div_euclid(400),
+            year_from_march.rem_euclid(400),
+        );
+        let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+        let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+        let days = era * 146_097 + day_of_era - 719_468;
+        let moment = Self(days * MILLIS_PER_DAY);
+        // What is not a day of the calendar comes back as another one.
+        (parts.next().is_none() && moment.date() == text).then_some(moment)
+    }
+
     /// Returns the date in UTC: `2026-01-15`.
     #[must_use]
     pub fn date(self) -> String {
@@ -94,6 +126,41 @@ mod tests {
             let at = Timestamp(millis);
             assert_eq!(format!("{} {}", at.date(), at.time_of_day()), expected);
         }
+    }
+
+    #[test]
+    fn dates_are_read_as_they_are_written() {
+        for text in [
+            "1970-01-01",
+            "2024-02-29",
+            "2026-11-16",
+            "2100-03-01",
+            "1969-12-31",
+            "0001-01-01",
+        ] {
+            let at = Timestamp::from_date(text).expect("a day of the calendar");
+            assert_eq!(at.date(), text);
+            assert_eq!(at.time_of_day(), "00:00");
+            assert_eq!(at.plus_days(1).days_since(at), 1);
+        }
+        for text in [
+            "",
+            "2026",
+            "2026-1-1",
+            "2026-13-01",
+            "2026-00-10",
+            "2026-02-29",
+            "2026-04-31",
+            "2026-01-00",
+            "2026-01-15-1",
+            "2026-01-15T00:00",
+            "+026-01-15",
+            "26-01-15",
+            "２０２６-01-15",
+        ] {
+            assert_eq!(Timestamp::from_date(text), None, "{text}");
+        }
+        assert_eq!(Timestamp(i64::MAX).plus_days(1), Timestamp(i64::MAX));
     }
 
     #[test]

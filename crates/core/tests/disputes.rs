@@ -2,7 +2,7 @@
 
 use tribunal_core::dispute::{
     Answer, Chooser, Decision, Dispute, Effect, Gravity, Grounds, Hearing, JudgeNamed, Opening,
-    Origin, Party, Position, Recourse, Referral, Ruler, Subject, TaskChange,
+    Origin, Party, Position, Recourse, Referral, Ruler, Subject, TaskChange, Terms,
 };
 use tribunal_core::event::DisputeEvent;
 use tribunal_core::finding::{Category, Location};
@@ -101,6 +101,7 @@ fn ruled(decision: Decision, ruler: Ruler, overrules: bool) -> DisputeEvent {
         reason: "because".to_owned(),
         reversal: String::new(),
         ruler,
+        terms: Terms::default(),
         overrules,
     }
 }
@@ -442,6 +443,7 @@ fn a_ruling_has_a_reason_and_an_amendment_its_instructions() {
         reason: " ".to_owned(),
         reversal: String::new(),
         ruler: Ruler::Human,
+        terms: Terms::default(),
         overrules: false,
     };
     assert_eq!(

@@ -27,6 +27,7 @@ pub mod run;
 pub mod stats;
 mod tally;
 pub mod task;
+pub mod team_rulings;
 pub mod trial;
 mod unsynced;
 pub mod worktree;

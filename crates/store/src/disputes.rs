@@ -32,6 +32,7 @@ pub trait Disputes: Send + Sync {
     async fn count_disputes(&self, status: Status) -> Result<u64, StoreError>;
 
     /// Returns the rulings that hold for `wanted`, newest first, without those that were dropped.
+    /// Whether one has expired, the store's clock decides.
     async fn precedents(&self, wanted: &PrecedentFilter) -> Result<Vec<Dispute>, StoreError>;
 
     /// Returns the cases of a kind that were opened at or after `since`, the oldest first.
@@ -73,6 +74,8 @@ pub struct PrecedentFilter {
     pub fingerprint: Option<String>,
     /// And those about this file, of the category where one is given.
     pub place: Option<(String, Option<Category>)>,
+    /// Those as well that a person limited to a time that is over.
+    pub expired: bool,
     /// Only those ruled at or after.
     pub since: Option<Timestamp>,
     /// At most so many.

@@ -11,7 +11,7 @@ use serde_json::json;
 use tribunal_core::case::{CaseKind, Outcome, Pause};
 use tribunal_core::dispute::{
     Answer, Chooser, Decision, Dispute, Gravity, Grounds, Hearing, JudgeNamed, Opening, Origin,
-    Party, Position, Recourse, Ruler, Status, Subject,
+    Party, Position, Recourse, Ruler, Status, Subject, Terms,
 };
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::ids::{CaseId, DisputeId};
@@ -108,6 +108,7 @@ fn ruled(decision: Decision, ruler: Ruler, overrules: bool) -> DisputeEvent {
         reason: "because".to_owned(),
         reversal: String::new(),
         ruler,
+        terms: Terms::default(),
         overrules,
     }
 }

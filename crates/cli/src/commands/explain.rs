@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use tribunal_core::case::CaseKind;
 use tribunal_core::consensus::{AdvisoryOutcome, Verdict};
-use tribunal_core::dispute::Subject;
+use tribunal_core::dispute::{Precedent, Subject};
 use tribunal_core::finding::Grounding;
 use tribunal_core::review::arbitration::ArbitratedFinding;
 use tribunal_core::review::report::{ReviewReport, ReviewedFinding, Statement, Voice};
@@ -53,6 +53,22 @@ pub(crate) async fn explain(
     named: String,
     as_object: bool,
 ) -> Result<Exit, CliError> {
+    let (report, index) = find_finding(invocation, named).await?;
+    let finding = &report.findings[index];
+    if as_object {
+        invocation.print_json(&as_json(&report, finding)?)?;
+    } else {
+        invocation.print(&wrapped(&as_text(&report, finding), stdout_width()))?;
+    }
+    Ok(Exit::Pass)
+}
+
+/// Returns the report with the finding that a person means by `named`, an id or `CASE/ID`, and where
+/// in it the finding stands.
+pub(super) async fn find_finding(
+    invocation: &Invocation,
+    named: String,
+) -> Result<(ReviewReport, usize), CliError> {
     let named = finding_meant(invocation, named).await?;
     let (case, id) = match named.rsplit_once('/') {
         Some((case, id)) => (Some(case), id),
@@ -67,14 +83,7 @@ pub(crate) async fn explain(
         Some(case) => vec![store.find_case(case).await?],
         None => store.recent_cases(MOST_CASES).await?,
     };
-    let (report, index) = find(store.as_ref(), &dir, &cases, id).await?;
-    let finding = &report.findings[index];
-    if as_object {
-        invocation.print_json(&as_json(&report, finding)?)?;
-    } else {
-        invocation.print(&wrapped(&as_text(&report, finding), stdout_width()))?;
-    }
-    Ok(Exit::Pass)
+    find(store.as_ref(), &dir, &cases, id).await
 }
 
 /// Returns the finding that another id stands for: that of a dispute about it. Other ids are told for
@@ -245,6 +254,15 @@ fn as_text(report: &ReviewReport, finding: &ReviewedFinding) -> String {
         text.push_str("\nArbitration\n");
         for line in arbitration {
             let _ = writeln!(text, "  {}", one_line(&line));
+        }
+    }
+    let ruled = finding.precedents.iter().map(Precedent::phrase);
+    let team = finding.team_ruling.iter().map(|team| team.phrase());
+    let ruled: Vec<String> = ruled.chain(team).collect();
+    if !ruled.is_empty() {
+        text.push_str("\nRulings\n");
+        for ruling in ruled {
+            let _ = writeln!(text, "  {}", one_line(&ruling));
         }
     }
     if !finding.question.is_empty() {

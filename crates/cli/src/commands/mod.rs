@@ -1,5 +1,6 @@
 //! One file per command: its help, its arguments, its function.
 
+pub(crate) mod accept_risk;
 pub(crate) mod agents;
 pub(crate) mod arbiter;
 pub(crate) mod ask;
@@ -10,6 +11,7 @@ pub(crate) mod consensus;
 pub(crate) mod debate;
 pub(crate) mod demo;
 pub(crate) mod disconnect;
+pub(crate) mod dismiss;
 pub(crate) mod dispute;
 pub(crate) mod disputes;
 pub(crate) mod doctor;

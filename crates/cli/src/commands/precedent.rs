@@ -90,6 +90,7 @@ async fn list(invocation: &Invocation, args: &List) -> Result<Exit, CliError> {
         let wanted = PrecedentFilter {
             place: args.file.clone().map(|file| (file, None)),
             since,
+            expired: args.expired,
             limit: args.limit,
             ..PrecedentFilter::default()
         };
@@ -145,8 +146,12 @@ async fn show(invocation: &Invocation, args: &Show) -> Result<Exit, CliError> {
         invocation.print_json(&value)?;
         return Ok(Exit::Pass);
     }
-    let expires = precedent.at >= engine.precedents_since().await?;
-    let state = if expires { "holds" } else { "has expired" };
+    let now = engine.ledger().store().now().await?;
+    let is_old = precedent.at < engine.precedents_since().await?;
+    let state = match is_old || precedent.terms.has_expired(now) {
+        false => "holds",
+        true => "has expired",
+    };
     invocation.print(&format!(
         "{}\n  {}\n  {}\n  It was {}, by {}; it {state}\n",
         dispute.id,

@@ -2,7 +2,7 @@
 
 use tribunal_core::dispute::{
     Decision, Dispute, Evidence, EvidenceCheck, EvidenceKind, Gravity, Grounds, Objection, Opening,
-    Origin, Party, Position, Ruler, Subject,
+    Origin, Party, Position, Ruler, Subject, Terms,
 };
 use tribunal_core::event::DisputeEvent;
 use tribunal_core::finding::{Category, Finding, Location};
@@ -217,6 +217,7 @@ fn ruling() -> String {
         reason: "It was exploited.".to_owned(),
         reversal: String::new(),
         ruler: Ruler::Human,
+        terms: Terms::default(),
         overrules: false,
     };
     let (earlier, _) = open(2)

@@ -105,9 +105,12 @@ fn render_one(text: &mut String, dispute: &Dispute) {
         Some(ruling) => {
             let side = ruling.decision.side().to_uppercase();
             let _ = writeln!(text, "**Resolution:** {side} ({})", ruling.at.date());
-            let by = one_line(&ruling.ruler.phrase());
+            let by = one_line(&ruling.by());
             let _ = writeln!(text, "**By:** {by}: {}", ruling.decision.phrase());
             let _ = writeln!(text, "**Notes:** {}", one_line(&ruling.reason));
+            if let Some(limits) = ruling.limits() {
+                let _ = writeln!(text, "**Terms:** {limits}");
+            }
         }
         None => render_open(text, dispute),
     }

@@ -174,6 +174,7 @@ impl Dispute {
                 reason,
                 reversal,
                 ruler,
+                terms,
                 overrules,
             } => {
                 let ruling = Ruling {
@@ -181,6 +182,7 @@ impl Dispute {
                     reason: reason.clone(),
                     reversal: reversal.clone(),
                     ruler: ruler.clone(),
+                    terms: terms.clone(),
                     at,
                 };
                 self.rule(ruling, *overrules)

@@ -11,6 +11,7 @@ mod party;
 mod precedent;
 mod refusal;
 mod ruling;
+mod terms;
 mod words;
 
 use schemars::JsonSchema;
@@ -27,6 +28,7 @@ pub use party::{Evidence, EvidenceCheck, EvidenceKind, Objection, Party, Positio
 pub use precedent::Precedent;
 pub use refusal::Refusal;
 pub use ruling::{Answer, Chooser, Decision, Hearing, JudgeNamed, Recourse, Ruler, Ruling};
+pub use terms::{Basis, Terms, last_day, read_expiry};
 pub use words::{Gravity, Grounds, Origin, Status};
 
 /// What a dispute is about.

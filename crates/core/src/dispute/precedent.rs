@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, Dispute};
+use super::{Decision, Dispute, Terms};
 use crate::ids::DisputeId;
 use crate::time::Timestamp;
 
@@ -19,6 +19,9 @@ pub struct Precedent {
     pub reason: String,
     /// By whom, in a few words.
     pub ruler: String,
+    /// What a person added to it.
+    #[serde(flatten)]
+    pub terms: Terms,
     /// When.
     pub at: Timestamp,
 }
@@ -33,19 +36,25 @@ impl Precedent {
             decision: ruling.decision.clone(),
             reason: ruling.reason.clone(),
             ruler: ruling.ruler.phrase(),
+            terms: ruling.terms.clone(),
             at: ruling.at,
         })
     }
 
-    /// Returns it as part of a sentence: `dismissed on 2026-01-15 (dispute d-1a2b): reason`.
+    /// Returns it as part of a sentence: `dismissed on 2026-01-15 (dispute d-1a2b): reason`. What
+    /// a person added stands in it: `risk accepted on 2026-01-15 until 2026-12-31 by Ann (…): reason`.
     #[must_use]
     pub fn phrase(&self) -> String {
         let ruled = match self.decision {
             Decision::Enforce => "upheld",
-            Decision::Dismiss => "dismissed",
+            Decision::Dismiss => self.terms.basis.phrase(),
             Decision::Amend { .. } => "amended",
         };
         let (date, dispute) = (self.at.date(), &self.dispute);
-        format!("{ruled} on {date} (dispute {dispute}): {}", self.reason)
+        let (until, by) = (self.terms.until(), self.terms.by());
+        format!(
+            "{ruled} on {date}{until}{by} (dispute {dispute}): {}",
+            self.reason
+        )
     }
 }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Terms;
 use crate::scale::UnknownWord;
 use crate::task::Actor;
 use crate::time::Timestamp;
@@ -273,6 +274,29 @@ pub struct Ruling {
     /// By whom.
     #[serde(flatten)]
     pub ruler: Ruler,
+    /// What a person added to it.
+    #[serde(flatten)]
+    pub terms: Terms,
     /// When.
     pub at: Timestamp,
+}
+
+impl Ruling {
+    /// Returns who ruled, with the name where it is known: `human (Ann)`.
+    #[must_use]
+    pub fn by(&self) -> String {
+        match self.terms.person.as_str() {
+            "" => self.ruler.phrase(),
+            name => format!("{} ({name})", self.ruler.phrase()),
+        }
+    }
+
+    /// Returns what sets it apart from a plain ruling, such as `risk accepted until 2026-12-31`;
+    /// nothing when nothing does.
+    #[must_use]
+    pub fn limits(&self) -> Option<String> {
+        let Terms { basis, expires, .. } = &self.terms;
+        let limited = *basis != super::Basis::default() || expires.is_some();
+        limited.then(|| format!("{}{}", basis.phrase(), self.terms.until()))
+    }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::dispute::{
-    Chooser, Decision, Hearing, Opening, Party, Position, Recourse, Referral, Ruler,
+    Chooser, Decision, Hearing, Opening, Party, Position, Recourse, Referral, Ruler, Terms,
 };
 use crate::ids::DisputeId;
 
@@ -62,6 +62,9 @@ pub enum DisputeEvent {
         /// By whom.
         #[serde(flatten)]
         ruler: Ruler,
+        /// What a person added to it.
+        #[serde(flatten)]
+        terms: Terms,
         /// Whether it takes the place of an earlier ruling.
         overrules: bool,
     },

@@ -15,6 +15,7 @@ use crate::review::arbitration::{Arbitration, GateWithOffer};
 use crate::review::coverage::Coverage;
 use crate::review::gate::{Gate, Obligation};
 use crate::review::identity::SimilarDismissal;
+use crate::rulings::TeamRuling;
 use crate::scale::{Confidence, Severity};
 
 pub use rounds::{Action, Statement, Weighed};
@@ -249,6 +250,9 @@ pub struct ReviewedFinding {
     /// a verdict of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub linked: Vec<String>,
+    /// The entry of the team's file by which it does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team_ruling: Option<Box<TeamRuling>>,
     /// How the confidence came about; the amounts add up to it.
     pub trace: Vec<TraceLine>,
     /// The points of a finding that one voice alone reports.

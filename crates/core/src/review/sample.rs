@@ -38,6 +38,7 @@ pub(crate) fn finding(id: &str) -> ReviewedFinding {
         precedents: Vec::new(),
         similar: None,
         linked: Vec::new(),
+        team_ruling: None,
         trace: Vec::new(),
         score: None,
         question: String::new(),

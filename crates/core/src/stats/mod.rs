@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::consensus::{Preferences, Record, Rulings, Verdict};
-use crate::dispute::{Answer, Decision, Dispute, Ruler};
+use crate::dispute::{Answer, Basis, Decision, Dispute, Ruler};
 use crate::finding::Category;
 
 pub use share::Share;
@@ -200,9 +200,14 @@ fn reviewers(observed: &Observed) -> Vec<ReviewerRow> {
         for reviewer in who_reported(latest.get(fingerprint).copied(), dispute) {
             let tally = tallies.entry((reviewer, finding.category)).or_default();
             tally.contested += 1;
-            match dispute.ruling().map(|ruling| &ruling.decision) {
-                Some(Decision::Enforce | Decision::Amend { .. }) => tally.upheld += 1,
-                Some(Decision::Dismiss) => tally.dismissed += 1,
+            let ruling = dispute.ruling();
+            match ruling.map(|ruling| (&ruling.decision, ruling.terms.basis)) {
+                // Whoever accepts a risk says that the finding is true.
+                Some(
+                    (Decision::Enforce | Decision::Amend { .. }, _)
+                    | (Decision::Dismiss, Basis::RiskAccepted),
+                ) => tally.upheld += 1,
+                Some((Decision::Dismiss, Basis::NotADefect)) => tally.dismissed += 1,
                 None => {}
             }
         }

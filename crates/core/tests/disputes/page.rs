@@ -1,7 +1,7 @@
 //! `dispute.md`: its form, and that no text of a party can change it.
 
 use tribunal_core::dispute::file::{MARKER, Page, is_ours};
-use tribunal_core::dispute::{Decision, Dispute, Opening, Position, Ruler};
+use tribunal_core::dispute::{Decision, Dispute, Opening, Position, Ruler, Terms};
 use tribunal_core::event::DisputeEvent;
 use tribunal_core::time::Timestamp;
 
@@ -23,6 +23,7 @@ fn resolved(figures: u64, at: i64) -> Dispute {
         reason: "Redis is right\nfor our scale.".to_owned(),
         reversal: String::new(),
         ruler: Ruler::Human,
+        terms: Terms::default(),
         overrules: false,
     };
     dispute.apply(&ruled, Timestamp(at)).expect("it is ruled").0

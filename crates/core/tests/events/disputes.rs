@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tribunal_core::dispute::{
     Answer, Chooser, Decision, Gravity, Grounds, Hearing, JudgeNamed, Opening, Origin, Party,
-    Position, Recourse, Referral, Ruler, Subject,
+    Position, Recourse, Referral, Ruler, Subject, Terms,
 };
 use tribunal_core::event::DisputeEvent;
 use tribunal_core::ids::DisputeId;
@@ -62,6 +62,7 @@ pub(super) fn examples() -> Vec<(DisputeEvent, Value)> {
                 reason: "why".into(),
                 reversal: String::new(),
                 ruler: Ruler::Judge { judge },
+                terms: Terms::default(),
                 overrules: false,
             },
             json!({"type": "dispute_ruled", "decision": "amend", "instructions": "use both",

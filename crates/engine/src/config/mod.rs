@@ -78,6 +78,23 @@ pub(crate) const PROJECT_DIR: &str = ".tribunal";
 /// Name of the config file in the project's and the user's directory.
 pub const FILE_NAME: &str = "config.yml";
 
+/// Reads a YAML file that is not a config, with the limits of one, as JSON.
+pub(crate) fn read_yaml(text: &str) -> Result<serde_json::Value, String> {
+    let source = Source {
+        layer: Layer::Project,
+        file: None,
+        name: None,
+    };
+    let read = node::parse(text, &std::sync::Arc::new(source));
+    let told = |error| match error {
+        ConfigError::Invalid {
+            origin, message, ..
+        } if origin.line > 0 => format!("line {}: {message}", origin.line),
+        error => error.to_string(),
+    };
+    read.map(|node| node.to_json()).map_err(told)
+}
+
 /// Everything that the configuration is made from.
 #[derive(Debug, Clone)]
 pub struct Sources {

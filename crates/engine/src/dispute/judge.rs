@@ -5,7 +5,7 @@ use tribunal_core::agent::Role;
 use tribunal_core::dispute::panel::{Finding, conclude_on};
 use tribunal_core::dispute::{
     Chooser, Decision, Dispute, DisputeState, Effect, Hearing, JudgeNamed, Opening, Party, Recourse,
-    Subject,
+    Subject, Terms,
 };
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::ids::{AgentName, CaseId, DisputeId, StepKey};
@@ -322,6 +322,7 @@ pub(super) fn conclusion_of(opening: &Opening, hearings: &[Hearing]) -> DisputeE
             reason,
             reversal,
             ruler,
+            terms: Terms::default(),
             overrules: false,
         },
         Finding::Escalation { question } => DisputeEvent::DisputeEscalated { question },

@@ -6,6 +6,7 @@
 mod alert;
 mod carry;
 mod deliver;
+mod dismiss;
 mod file;
 mod judge;
 mod material;
@@ -20,7 +21,7 @@ use tribunal_core::agent::Role;
 use tribunal_core::case::{CaseKind, Outcome, Pause};
 use tribunal_core::dispute::{
     Chooser, Decision, Dispute, DisputeState, Effect, Evidence, Gravity, Grounds, Objection,
-    Opening, Origin, Party, Position, Recourse, Referral, Refusal, Ruler, Subject,
+    Opening, Origin, Party, Position, Recourse, Referral, Refusal, Ruler, Subject, Terms,
 };
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::finding::Category;
@@ -30,6 +31,7 @@ use tribunal_core::text::truncate_chars;
 use tribunal_core::time::Timestamp;
 use tribunal_store::{DisputeFilter, PrecedentFilter, StoreError, crashpoint};
 
+pub use self::dismiss::PersonsWord;
 pub(crate) use self::file::fault_of_file;
 pub(crate) use self::replay::decide_again;
 
@@ -214,6 +216,7 @@ impl Engine {
             reason: reason.to_owned(),
             reversal: String::new(),
             ruler,
+            terms: Terms::default(),
             overrules: false,
         };
         // The choice is not stored without the ruling that follows from it.
@@ -248,6 +251,7 @@ impl Engine {
             reason: self.redactor.redact(notes),
             reversal: String::new(),
             ruler: Ruler::Human,
+            terms: Terms::default(),
             // This one is open: what is overruled is the ruling elsewhere.
             overrules: overrule == Overrule::Yes && elsewhere.is_none(),
         };
@@ -303,6 +307,7 @@ impl Engine {
             place: (!file.is_empty()).then(|| (file.to_owned(), Some(category))),
             since: Some(self.precedents_since().await?),
             limit: Some(20),
+            ..PrecedentFilter::default()
         };
         Ok(store.precedents(&wanted).await?)
     }

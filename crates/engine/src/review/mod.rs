@@ -40,12 +40,13 @@ use crate::change::{self, Change, ChangeLimits, ChangeRequest, Pinned, Repositor
 use crate::config::{Rounds, Settings, Weighing};
 use crate::export::Exported;
 use crate::stats::statistics_of;
+use crate::team_rulings::RulingsInForce;
 use crate::worktree::remove_tree;
 use advise::Shelf;
 pub(crate) use advise::{Advice, STEP as ADVISORY_STEP};
 use arbitrate::ArbitrationRequest;
-pub(crate) use arbitrate::RecordedArbitration;
 pub use arbitrate::{ArbitrationWish, OfferWish, Prompting};
+pub(crate) use arbitrate::{RecordedArbitration, grounds, reviewers_side};
 use debate::JudgeSeat;
 pub use panel::Member;
 pub(crate) use recorded_names::RecordedNames;
@@ -143,6 +144,9 @@ pub(crate) struct ReviewRequest {
     /// The project's own rules.
     #[serde(default)]
     rules: Vec<String>,
+    /// The team's rulings that count for it.
+    #[serde(default, skip_serializing_if = "RulingsInForce::is_empty")]
+    rulings: RulingsInForce,
     rounds: Rounds,
     /// Whether all findings are debated, not only what is contested.
     #[serde(default)]
@@ -333,6 +337,7 @@ impl Engine {
             rules,
             notes,
             evidence: None,
+            rulings: self.rulings_in_force(repository, &pinned).await?,
             directory: wish.directory,
             seed: format!("{:016x}{:016x}", crate::random_bits(), crate::random_bits()),
             members,
@@ -446,7 +451,7 @@ impl Engine {
         }
     }
 
-    fn repository(&self, directory: &Path) -> Result<Repository, CaseError> {
+    pub(crate) fn repository(&self, directory: &Path) -> Result<Repository, CaseError> {
         Repository::open(directory, self.dir.clone_of_repository()).map_err(CaseError::from)
     }
 }

@@ -20,6 +20,7 @@ use tribunal_core::review::report::{
     ChangeSummary, Dissent, FixedFinding, FrameLine, REVIEW_SCHEMA, ReviewReport, ReviewedFinding,
     ReviewerState, ReviewerSummary, Standing, Voice,
 };
+use tribunal_core::rulings;
 use tribunal_core::scale::Severity;
 use tribunal_core::text::truncate_chars;
 use tribunal_store::RunRecord;
@@ -88,7 +89,7 @@ impl Parts<'_> {
         let names: BTreeMap<u32, String> = groups()
             .map(|(group, one)| (group.lead(), short_id(&one.fingerprint)))
             .collect();
-        let findings: Vec<ReviewedFinding> = groups()
+        let mut findings: Vec<ReviewedFinding> = groups()
             .zip(self.reversals)
             .map(|((group, recognized), reversal)| {
                 let standing = standings.get(recognized.fingerprint.as_str());
@@ -102,6 +103,8 @@ impl Parts<'_> {
                 finding
             })
             .collect();
+        let codes: Vec<&str> = sightings.iter().map(|seen| seen.code.as_str()).collect();
+        rulings::dismiss(&mut findings, &codes, &self.request.rulings.rulings);
         let reviewers: Vec<ReviewerSummary> =
             self.heard.iter().map(|one| self.reviewer(one)).collect();
         let gate = self.gate(&findings, &reviewers);
@@ -182,6 +185,7 @@ impl Parts<'_> {
         let hints = empty.map_or(&[][..], |empty| empty.hints.as_slice());
         [
             &self.request.notes[..],
+            &self.request.rulings.notes,
             &of_reviewers,
             &self.settlement.problems,
             &self.aside.notes,
@@ -291,6 +295,7 @@ impl Parts<'_> {
             precedents: Vec::new(),
             similar: recognized.similar.clone(),
             linked: Vec::new(),
+            team_ruling: None,
             trace: group.trace.lines().to_vec(),
             score: group.score,
             question: settlement.question(group),

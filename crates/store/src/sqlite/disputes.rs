@@ -61,6 +61,7 @@ pub(super) fn apply(
             reason,
             reversal,
             ruler,
+            terms,
             overrules,
         } => {
             let ruling = Ruling {
@@ -68,6 +69,7 @@ pub(super) fn apply(
                 reason: reason.clone(),
                 reversal: reversal.clone(),
                 ruler: ruler.clone(),
+                terms: terms.clone(),
                 at: event.at,
             };
             rule(batch, &id, &ruling, *overrules)
@@ -396,13 +398,21 @@ pub(super) async fn count(conn: &mut SqliteConnection, status: Status) -> Result
     from_column("a count", count)
 }
 
-/// Returns the rulings that hold for `wanted`, newest first.
+/// Returns the rulings that hold for `wanted` at `now`, newest first.
 pub(super) async fn precedents(
     conn: &mut SqliteConnection,
     wanted: &PrecedentFilter,
+    now: Timestamp,
 ) -> Result<Vec<Dispute>, StoreError> {
     let mut sql: QueryBuilder<Sqlite> = QueryBuilder::new(COLUMNS);
     sql.push("WHERE status = 'resolved' AND dropped = 0");
+    if !wanted.expired {
+        // The last ruling is the one that holds. Time weakens dismissals alone.
+        sql.push(" AND (rulings ->> '$[#-1].decision' <> 'dismiss'")
+            .push(" OR COALESCE(rulings ->> '$[#-1].expires' > ")
+            .push_bind(now.0)
+            .push(", 1))");
+    }
     if let Some(since) = wanted.since {
         sql.push(" AND ruled_at_ms >= ").push_bind(since.0);
     }

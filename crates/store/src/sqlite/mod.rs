@@ -239,7 +239,7 @@ impl Disputes for SqliteStore {
     }
 
     async fn precedents(&self, wanted: &PrecedentFilter) -> Result<Vec<Dispute>, StoreError> {
-        read!(self, conn => disputes::precedents(conn, wanted))
+        read!(self, conn => disputes::precedents(conn, wanted, clock()))
     }
 
     async fn cases_of(

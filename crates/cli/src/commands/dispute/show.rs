@@ -174,9 +174,12 @@ fn rulings(text: &mut String, rulings: &[Ruling]) {
             ruling.decision.phrase(),
             ruling.at.date(),
             ruling.at.time_of_day(),
-            for_terminal(&ruling.ruler.phrase())
+            for_terminal(&ruling.by())
         );
         indented(text, &ruling.reason);
+        if let Some(limits) = ruling.limits() {
+            indented(text, &format!("Terms: {limits}"));
+        }
         if !ruling.reversal.is_empty() {
             indented(text, &format!("Would be reversed by: {}", ruling.reversal));
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use tribunal_core::consensus::{TraceLine, Verdict};
+use tribunal_core::dispute::Basis;
 use tribunal_core::review::coverage::{Coverage, LeftOut, Omission};
 use tribunal_core::review::gate::{Gate, Obligation};
 use tribunal_core::review::report::{
@@ -267,6 +268,7 @@ pub(super) fn history(standing: Standing) -> &'static str {
         Standing::Answered => "answered by the coder",
         Standing::Contested => "under dispute",
         Standing::Upheld => "upheld by a ruling",
+        Standing::Dismissed if is_accepted_risk(finding) => "risk accepted, so it does not count",
         Standing::Dismissed => "dismissed before, so it does not count",
         Standing::Fixed => "fixed",
         Standing::Regressed => "was fixed and is back",
@@ -294,6 +296,10 @@ pub(super) fn standing(report: &ReviewReport, finding: &ReviewedFinding) -> Stri
         Some(precedent) => format!("; {}", one_line(&precedent.phrase(), PROSE)),
         None => String::new(),
     };
+    let ruled = match &finding.team_ruling {
+        Some(team) => format!("{ruled}; {}", one_line(&team.phrase(), PROSE)),
+        None => ruled,
+    };
     let similar = match &finding.similar {
         Some(similar) => format!("; {}", one_line(&similar.phrase(), PROSE)),
         None => String::new(),
@@ -308,6 +314,13 @@ pub(super) fn standing(report: &ReviewReport, finding: &ReviewedFinding) -> Stri
         ""
     };
     format!("{obligation}, {before}{not_counted}{urgent}{ruled}{similar}{linked}")
+}
+
+/// Tells whether a finding is set aside although it is true.
+fn is_accepted_risk(finding: &ReviewedFinding) -> bool {
+    let ruled = finding.precedents.first().map(|ruled| ruled.terms.basis);
+    let by_team = finding.team_ruling.as_ref().map(|ruled| ruled.basis);
+    ruled.or(by_team) == Some(Basis::RiskAccepted)
 }
 
 /// Returns what came from a reviewer, in a word and, where something went wrong, a sentence.

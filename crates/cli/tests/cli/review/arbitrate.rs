@@ -3,6 +3,7 @@
 mod claims;
 mod coders;
 mod court;
+mod dismissed;
 mod handover;
 mod joined;
 mod menu;

@@ -127,17 +127,36 @@ fn told(report: &Value) -> String {
     lines.join("\n")
 }
 
-#[test]
-fn a_concession_with_new_evidence_takes_the_finding_back() {
+/// A debate in which ann takes her finding back.
+fn conceded() -> Debate {
     let against = "`rate = db.execute` gets the name of a known user; see src/pay.py:4";
-    let debate = Debate::new(
+    Debate::new(
         &[pleading(
             "concede",
             "src/pay.py:4 shows that `rows` and user come from the session",
         )],
         &[examining("disagree", -10, against)],
         &[examining("disagree", -5, against)],
-    );
+    )
+}
+
+#[test]
+fn a_rejected_finding_needs_no_dismissal() {
+    let debate = conceded();
+    let report = debate.report(&[]);
+    let finding = &report["findings"][0];
+    assert_eq!(text(&finding["verdict"]), "rejected");
+    let args = ["dismiss", text(&finding["id"]), "--why", "It is wrong"];
+    let ran = debate.desk.env.run(args).assert_code(2);
+    let refused = "was rejected, so it does not count anyway";
+    assert!(ran.stderr.contains(refused), "{}", ran.stderr);
+    let listed = debate.desk.env.run(["disputes", "--json"]).assert_code(0);
+    assert_eq!(listed.json()["disputes"], json!([]));
+}
+
+#[test]
+fn a_concession_with_new_evidence_takes_the_finding_back() {
+    let debate = conceded();
     insta::assert_snapshot!(debate.told(&[]), @"
     pass
     rejected high 11: SQL from user input

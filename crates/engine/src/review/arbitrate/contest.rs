@@ -14,7 +14,7 @@ use tribunal_core::ids::{CaseId, StepKey};
 use tribunal_core::review::arbitration::{DisputeSummary, FindingState};
 use tribunal_core::review::docket::{Docket, Item};
 use tribunal_core::review::history::TrackedFinding;
-use tribunal_core::review::report::Standing;
+use tribunal_core::review::report::{ReviewedFinding, Standing};
 use tribunal_core::review::response::Answer;
 use tribunal_store::{DisputeFilter, StoreError};
 
@@ -325,10 +325,13 @@ impl Bench<'_> {
             },
             origin,
             gravity: Gravity::Major,
-            grounds: grounds(item, objection.map(|(objection, _)| objection)),
+            grounds: grounds(
+                item.record.category,
+                objection.map(|(objection, _)| objection),
+            ),
             objection: objection.map(|(objection, _)| objection.clone()),
             coder: Some(coders_side(item, origin, coder)),
-            reviewer: Some(reviewers_side(item)),
+            reviewer: Some(reviewers_side(&item.finding)),
             evidence,
             rule: item.finding.rule.clone(),
             files,
@@ -396,8 +399,7 @@ fn step_key(item: &Item, origin: Origin) -> String {
 }
 
 /// Returns what the reviewers who raised a finding say, each in its own words.
-fn reviewers_side(item: &Item) -> Position {
-    let finding = &item.finding;
+pub(crate) fn reviewers_side(finding: &ReviewedFinding) -> Position {
     let lead = finding.voices.first();
     let mut text = statement(&Said {
         title: &finding.title,
@@ -487,8 +489,9 @@ fn or_no_words(text: String) -> String {
     }
 }
 
-fn grounds(item: &Item, objection: Option<&Objection>) -> Grounds {
-    match (item.record.category, objection) {
+/// Returns the kind of reason for a dispute about a finding.
+pub(crate) fn grounds(category: Category, objection: Option<&Objection>) -> Grounds {
+    match (category, objection) {
         (Category::Security, _) => Grounds::SecurityConcern,
         (_, Some(Objection::ConflictsWithRequirement)) => Grounds::SpecificationAmbiguity,
         (Category::Architecture, _) => Grounds::ArchitectureDisagreement,

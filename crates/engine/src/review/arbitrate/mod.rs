@@ -35,6 +35,7 @@ use crate::change::{Change, Pinned, Repository};
 use crate::config::{AgentSettings, Roster, Settings};
 use crate::worktree::{self, Signature};
 use coder::Worked;
+pub(crate) use contest::{grounds, reviewers_side};
 pub use offer::OfferWish;
 pub(crate) use replayed::RecordedArbitration;
 

@@ -102,6 +102,8 @@ fn suppressions(finding: &ReviewedFinding) -> Value {
         return json!([]);
     }
     let ruled = finding.precedents.iter().map(Precedent::phrase);
+    let team = finding.team_ruling.iter().map(|team| team.phrase());
+    let ruled = ruled.chain(team);
     let reasons = finding.reasons.iter().cloned();
     let why: Vec<String> = ruled
         .chain(reasons)

@@ -350,6 +350,7 @@ fn finding(id: &str, verdict: Verdict, severity: Severity, confidence: i32) -> R
         precedents: Vec::new(),
         similar: None,
         linked: Vec::new(),
+        team_ruling: None,
         trace: Vec::new(),
         score: None,
         question: String::new(),

@@ -1,0 +1,308 @@
+//! Which finding an entry is about, and what is wrong with a file.
+
+use serde_json::json;
+
+use super::*;
+use crate::review::sample;
+
+fn finding() -> ReviewedFinding {
+    let mut finding = sample::finding("a1b2c3d4e5");
+    finding.location.file = "src/pay.py".to_owned();
+    finding.location.function = Some("total".to_owned());
+    finding.title = "SQL from user input".to_owned();
+    finding.voices = vec![voice("SQL from user input", "")];
+    finding
+}
+
+fn voice(title: &str, rule: &str) -> Voice {
+    serde_json::from_value(json!({
+        "reviewer": "ann", "family": "a", "id": "1", "rule": rule, "title": title,
+        "description": "", "location": {"file": "src/pay.py", "line": 5}, "severity": null,
+        "confidence": null, "grounding": "confirmed", "doubts": [],
+    }))
+    .expect("a voice")
+}
+
+const CODE: &str = "rate=db.execute(user)";
+const NOW: Timestamp = Timestamp(1_794_830_400_000);
+
+fn ruling() -> TeamRuling {
+    let terms = Terms {
+        person: "Ann".to_owned(),
+        ..Terms::default()
+    };
+    TeamRuling::of(&finding(), CODE.to_owned(), "It is escaped", &terms, NOW)
+}
+
+/// Returns whether the finding counts after `change`, and the code at its place.
+fn counts(ruling: &TeamRuling, change: impl Fn(&mut ReviewedFinding) -> &'static str) -> bool {
+    let mut findings = [finding()];
+    let code = change(&mut findings[0]);
+    dismiss(&mut findings, &[code], std::slice::from_ref(ruling));
+    let [finding] = findings;
+    assert_eq!(finding.counts, finding.team_ruling.is_none());
+    finding.counts
+}
+
+#[test]
+fn a_ruling_covers_its_claim_at_its_place_and_nothing_else() {
+    type Change = fn(&mut ReviewedFinding) -> &'static str;
+    let table: [(&str, Change, bool); 14] = [
+        ("the same", |_| CODE, false),
+        (
+            "moved, by its code",
+            |one| {
+                one.fingerprint = "ffff".to_owned();
+                CODE
+            },
+            false,
+        ),
+        ("other code, same identity", |_| "x", false),
+        (
+            "other code and identity",
+            |one| {
+                one.fingerprint = "ffff".to_owned();
+                "x"
+            },
+            true,
+        ),
+        (
+            "no code",
+            |one| {
+                one.fingerprint = "ffff".to_owned();
+                ""
+            },
+            true,
+        ),
+        (
+            "another function",
+            |one| {
+                one.fingerprint = "ffff".to_owned();
+                one.location.function = Some("other".to_owned());
+                CODE
+            },
+            true,
+        ),
+        (
+            "another file",
+            |one| {
+                one.location.file = "src/b.py".to_owned();
+                CODE
+            },
+            true,
+        ),
+        (
+            "another category",
+            |one| {
+                one.category = Category::Performance;
+                CODE
+            },
+            true,
+        ),
+        (
+            "another claim",
+            |one| {
+                one.voices = vec![voice("It is slow", "")];
+                CODE
+            },
+            true,
+        ),
+        (
+            "spelled otherwise",
+            |one| {
+                one.voices = vec![voice(" sql  from User input. ", "")];
+                CODE
+            },
+            false,
+        ),
+        (
+            "somebody claims something else besides",
+            |one| {
+                one.voices.push(voice("The key is in the log", ""));
+                CODE
+            },
+            true,
+        ),
+        (
+            "a rule claims it besides",
+            |one| {
+                one.voices.push(voice("x", "B608"));
+                CODE
+            },
+            true,
+        ),
+        (
+            "upheld before",
+            |one| {
+                one.standing = Standing::Upheld;
+                CODE
+            },
+            true,
+        ),
+        (
+            "nobody claims it",
+            |one| {
+                one.voices.clear();
+                CODE
+            },
+            true,
+        ),
+    ];
+    for (what, change, expected) in table {
+        assert_eq!(counts(&ruling(), change), expected, "{what}");
+    }
+}
+
+#[test]
+fn a_rule_is_known_by_its_id_and_not_by_its_words() {
+    let mut of_rule = ruling();
+    of_rule.rule = "B608".to_owned();
+    let said = |title: &'static str, rule: &'static str| {
+        counts(&of_rule, |one| {
+            one.voices = vec![voice(title, rule)];
+            CODE
+        })
+    };
+    assert!(!said("Reworded by a new version", "B608"));
+    assert!(said("Reworded by a new version", "B609"));
+}
+
+#[test]
+fn of_two_places_that_read_the_same_none_is_dismissed_by_its_code() {
+    let mut findings = [finding(), finding()];
+    findings[0].fingerprint = "ffff".to_owned();
+    findings[1].fingerprint = "eeee".to_owned();
+    dismiss(&mut findings, &[CODE, CODE], &[ruling()]);
+    assert!(findings.iter().all(|one| one.counts));
+    findings[1].fingerprint = ruling().fingerprint;
+    dismiss(&mut findings, &[CODE, CODE], &[ruling()]);
+    assert_eq!(findings.map(|one| one.counts), [true, false]);
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_named_and_does_not_count() {
+    let good = serde_json::to_value(ruling()).expect("it is plain data");
+    let with = |key: &str, value: Value| {
+        let mut entry = good.clone();
+        entry[key] = value;
+        entry
+    };
+    let without = |key: &str| {
+        let mut entry = good.clone();
+        entry.as_object_mut().expect("an entry").remove(key);
+        entry
+    };
+    for (document, expected) in [
+        (json!(null), "0"),
+        (json!({}), "0"),
+        (json!({"rulings": null}), "0"),
+        (json!({"rulings": [good]}), "1"),
+        (json!([]), "it is not a mapping with the key `rulings`"),
+        (json!("x"), "it is not a mapping with the key `rulings`"),
+        (json!({"rulings": {}}), "`rulings` is not a list"),
+        (
+            json!({"rules": []}),
+            "unknown key `rules`; the only key is `rulings`",
+        ),
+        (
+            json!({"rulings": [without("reason"), good]}),
+            "1, entry 1: missing field `reason`",
+        ),
+        (
+            json!({"rulings": [good, with("reason", json!(" "))]}),
+            "1, entry 2: `reason` is empty",
+        ),
+        (
+            json!({"rulings": [with("by", json!(""))]}),
+            "0, entry 1: `by` is empty",
+        ),
+        (
+            json!({"rulings": [with("fingerprint", json!(""))]}),
+            "0, entry 1: `fingerprint` is empty",
+        ),
+        (
+            json!({"rulings": [with("expires", json!("soon"))]}),
+            "0, entry 1: `soon` is not a date such as `2026-12-31`",
+        ),
+        (
+            json!({"rulings": [with("date", json!("2026-02-30"))]}),
+            "0, entry 1: `2026-02-30` is not a date such as `2026-12-31`",
+        ),
+    ] {
+        let told = match TeamRulings::read(&document) {
+            Ok(read) => {
+                let mut told = vec![read.rulings.len().to_string()];
+                told.extend(read.problems);
+                told.join(", ")
+            }
+            Err(problem) => problem,
+        };
+        assert_eq!(told, expected, "{document}");
+    }
+    for (key, value) in [
+        ("extra", json!(1)),
+        ("decision", json!("enforce")),
+        ("basis", json!("whim")),
+        ("reason", json!(5)),
+        ("category", json!("nonsense")),
+    ] {
+        let read = TeamRulings::read(&json!({"rulings": [with(key, value)]}));
+        let read = read.expect("the file itself is right");
+        assert_eq!((read.rulings.len(), read.problems.len()), (0, 1), "{key}");
+    }
+}
+
+#[test]
+fn entries_are_added_and_removed_without_touching_the_rest() {
+    let first = ruling();
+    let second = TeamRuling {
+        reason: "a: \"b\"\n  - c # d".to_owned(),
+        also: vec!["x".to_owned()],
+        ..ruling()
+    };
+    let one = with_entry("", &first);
+    assert_eq!(one, render(std::slice::from_ref(&first)));
+    let noted = format!("# ours\n{one}    # a remark\n\n");
+    let two = with_entry(&noted, &second);
+    assert!(two.starts_with("# ours\n") && two.contains("# a remark"));
+    assert_eq!(without_entry(&two, 1), noted.trim_end().to_owned() + "\n");
+    assert_eq!(
+        without_entry(&render(&[first.clone(), second.clone()]), 0),
+        render(&[second])
+    );
+    assert_eq!(without_entry(&one, 7), one);
+    insta::assert_snapshot!(one, @r#"
+    # What this team decided about findings of `tribunal review`. An entry counts for a change once it
+    # is in the base commit of that change. `tribunal dismiss --team` writes this file.
+    rulings:
+      - finding: "a1b2c3d4e5"
+        fingerprint: "a1b2c3d4e5"
+        file: "src/pay.py"
+        function: "total"
+        code: "rate=db.execute(user)"
+        category: "bug"
+        title: "SQL from user input"
+        decision: "dismiss"
+        basis: "not_a_defect"
+        reason: "It is escaped"
+        by: "Ann"
+        date: "2026-11-16"
+    "#);
+}
+
+#[test]
+fn a_ruling_ends_after_its_last_day() {
+    let mut limited = ruling();
+    limited.expires = Some("2026-11-16".to_owned());
+    assert!(!limited.has_expired(NOW));
+    assert!(limited.has_expired(NOW.plus_days(1)));
+    limited.expires = Some("nonsense".to_owned());
+    assert!(
+        limited.has_expired(NOW),
+        "what cannot be read does not hold"
+    );
+    limited.basis = Basis::RiskAccepted;
+    limited.expires = Some("2026-12-31".to_owned());
+    insta::assert_snapshot!(limited.phrase(), @"risk accepted until 2026-12-31 by the team's rulings (by Ann on 2026-11-16): It is escaped");
+    insta::assert_snapshot!(ruling().phrase(), @"dismissed by the team's rulings (by Ann on 2026-11-16): It is escaped");
+}
