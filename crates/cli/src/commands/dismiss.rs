@@ -93,7 +93,7 @@ pub(super) async fn rule(
         let text = "a reason is needed, and `--why` is empty";
         return Err(CliError::new(Exit::Usage, text));
     }
-    let (report, index) = find_finding(invocation, finding).await?;
+    let (report, index) = find_finding(invocation, finding.to_owned()).await?;
     let finding = only_one(invocation, finding, &report, index).await?;
     if finding.verdict == Verdict::Rejected {
         let text = format!(
@@ -168,7 +168,7 @@ async fn undo(
     if why.as_ref().is_some_and(|why| why.trim().is_empty()) {
         return Err(CliError::new(Exit::Usage, "`--why` is empty"));
     }
-    let (report, index) = find_finding(invocation, finding).await?;
+    let (report, index) = find_finding(invocation, finding.to_owned()).await?;
     let finding = only_one(invocation, finding, &report, index).await?;
     let engine = settled_engine(invocation).await?;
     let why = why.unwrap_or_else(|| match person(invocation, &engine).as_str() {

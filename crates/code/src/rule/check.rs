@@ -368,30 +368,37 @@ fn report(
         ..Report::default()
     };
     for hit in all {
-        let Some(marker) = marker(&lines, hit.line, &hit.rule, hit.domain) else {
-            report.hits.push(hit);
-            continue;
+        report.take(hit, &lines, source.changed);
+    }
+    report
+}
+
+impl Report {
+    /// Takes a hit, as one that counts or as one that a comment silences.
+    pub(super) fn take(&mut self, hit: Hit, lines: &[&str], changed: Option<&LineSet>) {
+        let Some(marker) = marker(lines, hit.line, &hit.rule, hit.domain) else {
+            self.hits.push(hit);
+            return;
         };
-        let is_new = source.changed.is_some_and(|changed| {
+        let is_new = changed.is_some_and(|changed| {
             changed.touches(marker.line, marker.line) || changed.touches(hit.line, hit.line)
         });
         let why = match (marker.reason.is_empty(), is_new) {
             (false, false) => {
                 let reason = marker.reason;
-                report.silenced.push(Silenced { hit, reason });
-                continue;
+                self.silenced.push(Silenced { hit, reason });
+                return;
             }
             (true, _) => Refusal::NoReason,
             (false, true) => Refusal::OfTheChange,
         };
-        report.refused.push(Refused {
+        self.refused.push(Refused {
             rule: hit.rule.clone(),
             line: hit.line,
             why,
         });
-        report.hits.push(hit);
+        self.hits.push(hit);
     }
-    report
 }
 
 fn hit(source: &Source<'_>, outline: &Outline, lines: &[&str], found: &Found<'_, '_>) -> Hit {

@@ -16,7 +16,6 @@ use tribunal_core::text::truncate_chars;
 
 use super::check::{CutOff, Hit, Report};
 use super::meta::{Domain, RuleInfo, Scope, earned};
-use super::suppress::is_silenced;
 use crate::lines::LineSet;
 use crate::nature::Nature;
 use crate::outline::line_number;
@@ -196,10 +195,7 @@ pub(super) fn check(source: &TextSource<'_>, domains: &[Domain]) -> Report {
                 return report;
             }
             let hit = hit(&file, rule, info, &found);
-            match is_silenced(&file.lines, hit.line, &hit.rule, hit.domain) {
-                true => report.silenced.push(hit),
-                false => report.hits.push(hit),
-            }
+            report.take(hit, &file.lines, source.changed);
         }
     }
     report

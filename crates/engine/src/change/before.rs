@@ -151,11 +151,8 @@ fn default_base(repo: &Repository, head: &str, files: &[String]) -> Result<Strin
         limits: ChangeLimits::default(),
         ignore: Vec::new(),
     };
-    match pin(repo, &request) {
-        // The review itself will say so.
-        Err(ChangeError::NothingToReview { .. }) => Ok(head.to_owned()),
-        pinned => Ok(pinned?.base.unwrap_or_else(|| head.to_owned())),
-    }
+    let pinned = pin(repo, &request)?;
+    Ok(pinned.base.unwrap_or_else(|| head.to_owned()))
 }
 
 /// Tells whether the last commit has a ledger at our place, or something that is not a folder where

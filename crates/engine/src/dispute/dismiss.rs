@@ -2,6 +2,7 @@
 //!
 //! It is an ordinary dispute with an ordinary ruling, so everything that knows disputes knows it too.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use tribunal_core::dispute::{
@@ -11,12 +12,13 @@ use tribunal_core::event::DisputeEvent;
 use tribunal_core::ids::CaseId;
 use tribunal_core::review::history::TrackedFinding;
 use tribunal_core::review::report::{FrameLine, ReviewedFinding, Standing};
+use tribunal_core::task::Actor;
 use tribunal_store::{DisputeFilter, PrecedentFilter};
 
 use super::{NewDispute, Overrule};
 use crate::Engine;
 use crate::case::CaseError;
-use crate::review::{grounds, reviewers_side};
+use crate::review::{claimed, grounds, reviewers_side};
 
 /// What a person says about a finding.
 #[derive(Debug, Clone)]
@@ -149,7 +151,7 @@ impl Engine {
             .collect();
         Ok(NewDispute {
             // Two processes that dismiss the same finding at once open one dispute.
-            key: format!("dismiss {} {number}", finding.fingerprint),
+            key: format!("finding {} {number}", finding.fingerprint),
             subject: Subject::Finding {
                 review: review.clone(),
                 finding: Box::new(self.tracked_finding(finding).await?),
@@ -175,6 +177,10 @@ impl Engine {
                 .collect(),
             material: Some(code.join("\n")).filter(|code| !code.is_empty()),
             notes: String::new(),
+            rule: finding.rule.clone(),
+            created_by: Some(Actor::Human {
+                name: Some(word.terms.person.clone()).filter(|name| !name.is_empty()),
+            }),
         })
     }
 
@@ -186,7 +192,10 @@ impl Engine {
         let known = self.ledger.store().findings().await?;
         let mut known = known.into_iter().map(|record| record.finding);
         let known = known.find(|one| one.fingerprint == finding.fingerprint);
-        let code = known.map_or_else(|| code_of(&finding.frame), |known| known.code);
+        let (code, branches) = match known {
+            Some(known) => (known.code, known.branches),
+            None => (code_of(&finding.frame), BTreeMap::new()),
+        };
         Ok(TrackedFinding {
             fingerprint: finding.fingerprint.clone(),
             location: finding.location.clone(),
@@ -195,6 +204,8 @@ impl Engine {
             title: finding.title.clone(),
             code,
             standing: Standing::Open,
+            claimed: claimed(finding),
+            branches,
         })
     }
 }

@@ -4,8 +4,8 @@ use futures_util::future::try_join_all;
 use tribunal_core::agent::Role;
 use tribunal_core::dispute::panel::{Finding, conclude_on};
 use tribunal_core::dispute::{
-    Chooser, Decision, Dispute, DisputeState, Effect, Hearing, JudgeNamed, Opening, Party, Recourse,
-    Subject, Terms,
+    Chooser, Decision, Dispute, DisputeState, Effect, Hearing, JudgeNamed, Opening, Party,
+    Recourse, Subject, Terms,
 };
 use tribunal_core::event::{DisputeEvent, EventKind};
 use tribunal_core::ids::{AgentName, CaseId, DisputeId, StepKey};

@@ -198,7 +198,10 @@ impl Engine {
         if recourse != Recourse::Discard {
             return chosen.await;
         }
-        if let Some(refusal) = self.ruled_elsewhere(&self.dispute(id.as_str()).await?).await? {
+        if let Some(refusal) = self
+            .ruled_elsewhere(&self.dispute(id.as_str()).await?)
+            .await?
+        {
             return Err(refusal.into());
         }
         let (ruler, reason) = match by {

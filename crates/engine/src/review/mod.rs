@@ -50,6 +50,7 @@ pub(crate) use arbitrate::{RecordedArbitration, grounds, reviewers_side};
 use debate::JudgeSeat;
 pub use panel::Member;
 pub(crate) use recorded_names::RecordedNames;
+pub(crate) use report::claimed;
 pub use steer::SettingsNote;
 pub use tool::ToolSeat;
 pub(crate) use tool::{RecordedEvidence, STEP as EVIDENCE_STEP};

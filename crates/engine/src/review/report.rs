@@ -103,7 +103,10 @@ impl Parts<'_> {
                 finding
             })
             .collect();
-        let codes: Vec<&str> = sightings.iter().map(|seen| seen.code.as_str()).collect();
+        let codes: Vec<String> = groups()
+            .map(|(group, _)| self.ground.identity(self.lead(group)).code)
+            .collect();
+        let codes: Vec<&str> = codes.iter().map(String::as_str).collect();
         rulings::dismiss(&mut findings, &codes, &self.request.rulings.rulings);
         let reviewers: Vec<ReviewerSummary> =
             self.heard.iter().map(|one| self.reviewer(one)).collect();
@@ -466,7 +469,7 @@ pub(super) fn mint(sighting: &Sighting, number: u32) -> String {
 }
 
 /// Returns what the voices of a finding claim, the lead first.
-pub(super) fn claimed(finding: &ReviewedFinding) -> Vec<Claimed> {
+pub(crate) fn claimed(finding: &ReviewedFinding) -> Vec<Claimed> {
     let voices = finding.voices.iter();
     let claimed = voices.map(|voice| Claimed {
         place: voice.place.clone(),

@@ -174,7 +174,7 @@ pub(super) fn in_brief(finding: &ReviewedFinding) -> String {
         (Standing::New, _) => String::new(),
         (Standing::Open, _) => ", seen before".to_owned(),
         (_, Some(precedent)) => format!(", {}", one_line(&precedent.phrase(), PROSE)),
-        (standing, None) => format!(", {}", history(standing)),
+        (_, None) => format!(", {}", history(finding)),
     };
     let id = one_line(&finding.id, NAME);
     let to_do = match (finding.verdict, finding.suggestion.is_empty()) {
@@ -261,8 +261,8 @@ pub(crate) fn labelled_severity(finding: &ReviewedFinding) -> String {
 }
 
 /// Returns what became of a finding before, in a few words.
-pub(super) fn history(standing: Standing) -> &'static str {
-    match standing {
+pub(super) fn history(finding: &ReviewedFinding) -> &'static str {
+    match finding.standing {
         Standing::New => "new",
         Standing::Open => "open since an earlier review",
         Standing::Answered => "answered by the coder",
@@ -280,7 +280,7 @@ pub(super) fn standing(report: &ReviewReport, finding: &ReviewedFinding) -> Stri
     if let Some(outcome) = arbitrated::outcome(report, finding) {
         return outcome;
     }
-    let before = history(finding.standing);
+    let before = history(finding);
     let obligation = match finding.obligation {
         _ if fails(report, finding) => "blocking",
         _ if report.binds(finding) => "blocking unless it is settled",
