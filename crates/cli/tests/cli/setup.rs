@@ -116,6 +116,8 @@ fn help_names_every_command_and_the_exit_codes() {
       trial        Let several agents answer one challenge before judges, and say who won and how sure
                    that is
       verdict      Make a verdict out of judges' scores from anywhere
+      dismiss      Dismiss a finding: your word that it is not a defect
+      accept-risk  Accept the risk of a finding: the claim is true, and you take responsibility
       dispute      Record disagreements between coder and reviewer, and settle them
       disputes     Show the history of disputes, newest first
       precedent    Look at earlier rulings that are shown when a finding comes back
