@@ -82,6 +82,7 @@ pub(super) fn examples() -> Vec<(ArbitrationEvent, Value)> {
                 offer: Offer::Branch {
                     branch: "tribunal/c-1".to_owned(),
                     commit: "abc".to_owned(),
+                    why: String::new(),
                 },
             },
             json!({"type": "work_offered", "offered": "branch", "branch": "tribunal/c-1",

@@ -182,6 +182,7 @@ fn the_coder_reads_what_where_and_why() {
 
 fn report(gate: &str, given: &[&str]) -> ReviewReport {
     let mut report = ReviewReport {
+        gate_with_offer: None,
         schema: REVIEW_SCHEMA.to_owned(),
         case: CaseId::from_bits(9),
         change: ChangeSummary {
