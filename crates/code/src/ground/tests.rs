@@ -138,8 +138,8 @@ fn quotes_may_have_gaps_and_marks_of_a_diff() {
             quote: in_wrong_order,
             ..at(3)
         },
-        Grounding::Refuted,
-        &["the quoted code is not in the file"],
+        Grounding::Doubtful,
+        &["the code is not there as it is quoted"],
     );
 }
 

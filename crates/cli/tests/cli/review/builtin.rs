@@ -192,7 +192,7 @@ fn a_review_reads_well() {
 
     Accepted (1)
 
-    ! high 85  f-89836cbb  src/pay.py:5  SQL is put together from text instead of parameters
+    ! high 85  f-bb5a640b  src/pay.py:5  SQL is put together from text instead of parameters
         4 │ def total(rows, user):
       > 5 │     rate = db.execute("SELECT rate FROM rates WHERE user = '%s'" % user)
           │     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -214,7 +214,7 @@ fn a_review_reads_well() {
     Coverage
       1 file reviewed, none left out.
 
-    FAIL: 1 finding binds (f-89836cbb)
+    FAIL: 1 finding binds (f-bb5a640b)
     "#);
     assert_snapshot!(desk.env.tidy(&ran.stderr), @"
     opened a case of `review`: uncommitted work on main

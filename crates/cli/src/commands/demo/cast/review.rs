@@ -40,7 +40,10 @@ pub(super) fn ann() -> Vec<Value> {
         "pack(\"01; rm -rf parcels\")",
         "Start `tar` with a list of arguments and without a shell.",
     );
+    let mended = json!({ "checks": [{"finding_id": "F1", "state": "fixed",
+        "reason": "depot.py:11 passes the name as a parameter"}]});
     vec![
+        answering(&[VERIFY], mended),
         examining(
             "`yaml.safe_load(file)` at depot.py:20 builds plain values only; `yaml.load` with a full \
              loader would be the problem.",

@@ -26,7 +26,7 @@ fn what_an_arbitration_prints() {
     let end = text.find("Reviewers").unwrap();
     insta::assert_snapshot!(text[start..end].trim_end(), @"
     Arbitration
-      f-89836cbb src/pay.py:5 SQL from user input
+      f-f3bd4499 src/pay.py:5 SQL from user input
           fixed
           cody in round 1: implemented
           ann after round 1: fixed: src/pay.py:5
@@ -53,7 +53,7 @@ fn what_an_arbitration_prints() {
     cody: 1 implemented; 1 file changed
     ann was asked as reviewer: verify ann round 1 (scripted)
     ann answered (0.0 s, 0 tokens, $0.00)
-    ann on f-89836cbb: fixed: src/pay.py:5
+    ann on f-f3bd4499: fixed: src/pay.py:5
     ann was asked as reviewer: work 1: review ann 1/1 (scripted)
     ann answered (0.0 s, 0 tokens, $0.00)
     ann: 0 findings

@@ -32,14 +32,15 @@ impl Court {
         court
     }
 
-    /// Returns the same, but ann alone calls it critical and is not sure: nobody can settle that.
+    /// Returns the same, but ann calls it critical and bob low: they contradict each other.
     pub(super) fn split() -> Self {
-        let doubtful = DEFECT.replace("HIGH", "CRITICAL").replace(": 90", ": 60");
-        let mut replies = ann(&[], true);
-        let last = replies.as_array_mut().unwrap().last_mut().unwrap();
-        *last = json!({ "text": signed(&doubtful) });
         let mut court = Self::empty();
-        court.agent("ann", "reviewer", &replies);
+        for (name, label) in [("ann", "CRITICAL"), ("bob", "LOW")] {
+            let mut replies = ann(&[], true);
+            let last = replies.as_array_mut().unwrap().last_mut().unwrap();
+            *last = json!({ "text": signed(&DEFECT.replace("HIGH", label)) });
+            court.agent(name, "reviewer", &replies);
+        }
         court
     }
 

@@ -142,7 +142,7 @@ fn a_judge_rules_and_what_it_enforces_is_carried_out() {
 }
 
 #[test]
-fn what_the_panel_could_not_settle_is_ruled_on_before_anybody_works() {
+fn what_reviewers_contradict_each_other_about_is_ruled_on_before_anybody_works() {
     for (word, expected) in [
         (
             "ENFORCE",
