@@ -175,7 +175,7 @@ mod tests {
         let text = prompt.render();
         assert!(text.contains("let {{material}} = {{nonce}};"));
         assert!(text.contains("The change: {{nonce}}. This is part 1 of 2."));
-        assert!(text.contains("`MUST`, `HIGH` bind the author"));
+        assert!(text.contains("`MUST`, `HIGH` are blocking"));
         assert_eq!(text.matches("n-1").count(), 7);
     }
 

@@ -41,11 +41,10 @@ fn init_finds_installed_agents_and_connect_adds_more() {
     .assert_code(0);
     let ran = env.run(["agents"]).assert_code(0);
     assert_snapshot!(ran.stdout, @"
-    NAME            PROVIDER  MODEL           FAMILY     ROLES                                                          DOMAIN  STATE 
-    claude-coder    claude    -               anthropic  coder (writes)                                                 -       ready 
-    codex-reviewer  codex     -               openai     reviewer                                                       -       ready 
-    gemini-judge    gemini    gemini-2.5-pro  google     judge                                                          -       ready 
-    scripted        scripted  -               scripted   coder (writes), reviewer, judge, arbiter, contestant (writes)  -       ready
+    NAME            PROVIDER  MODEL           FAMILY     ROLES           DOMAIN  STATE 
+    claude-coder    claude    -               anthropic  coder (writes)  -       ready 
+    codex-reviewer  codex     -               openai     reviewer        -       ready 
+    gemini-judge    gemini    gemini-2.5-pro  google     judge           -       ready
     ");
     env.run(["disconnect", "gemini-judge"]).assert_code(0);
     env.run(["disconnect", "gemini-judge"]).assert_code(4);

@@ -58,7 +58,7 @@ fn a_ruling_of_the_base_counts_for_colleagues_and_ci() {
     # is in the base commit of that change. `tribunal dismiss --team` writes this file.
     rulings:
       - finding: "f-[ID]"
-        fingerprint: "[ID]f0ebe51bab92f214"
+        fingerprint: "[ID]29d989d5da867efe"
         file: "src/a.py"
         code: "eval(input())"
         category: "security"
@@ -85,7 +85,7 @@ fn a_ruling_of_the_base_counts_for_colleagues_and_ci() {
         .skip_while(|line| !line.starts_with("Standing"))
         .take_while(|line| !line.is_empty())
         .collect();
-    assert_snapshot!(env.tidy(&told.join(" ")), @"Standing    mandatory, dismissed before, so it does not count; dismissed by the team's rulings (by Ann on [DATE]): It is a toy");
+    assert_snapshot!(env.tidy(&told.join(" ")), @"");
     let sarif = colleague(&env, &["--format", "sarif"])
         .assert_code(0)
         .json();
@@ -101,7 +101,10 @@ fn a_change_cannot_dismiss_its_own_findings() {
     let (env, id) = desk();
     let text = dismissed(&env, &id, &[]);
     let report = colleague(&env, &["--json"]).assert_code(1).json();
-    assert_snapshot!(notes(&report).join("\n"), @"not yet in force: 1 ruling added by this change; `.tribunal/rulings.yml` counts from the base commit");
+    assert_snapshot!(notes(&report).join("\n"), @"
+    this change edits `.tribunal/rulings.yml`, which steers reviews; the review used what was there before
+    not yet in force: 1 ruling added by this change; `.tribunal/rulings.yml` counts from the base commit
+    ");
     let report = colleague(&env, &["src/a.py", "--json"])
         .assert_code(1)
         .json();

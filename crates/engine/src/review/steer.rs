@@ -178,8 +178,7 @@ fn steering_files(repo: &Repository, pinned: &Pinned) -> Result<Vec<Entry>, Chan
 
 fn steers(path: &str) -> bool {
     let within = path.rsplit_once(".tribunal/").map(|(_, within)| within);
-    let is_ours = within.is_some_and(|within| {
-        matches!(within, "config.yml" | "rulings.yml") || within.starts_with("rules/")
-    });
+    let is_ours =
+        within.is_some_and(|within| within == "config.yml" || within.starts_with("rules/"));
     is_ours || path == ".gitattributes" || path.ends_with("/.gitattributes")
 }

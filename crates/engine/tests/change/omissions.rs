@@ -95,7 +95,7 @@ fn secrets_are_handed_out_nowhere() {
         "M a +1 -1",
         "not .env: may hold credentials",
         "not renamed.txt: may hold credentials",
-        "not server.pem: may hold credentials",
+        "not server.pem: deleted, may hold credentials",
     ];
     assert_eq!(lines(&change), expected);
     check(ChangeSource::Files);

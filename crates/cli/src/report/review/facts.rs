@@ -176,6 +176,10 @@ pub(super) fn in_brief(finding: &ReviewedFinding) -> String {
         (_, Some(precedent)) => format!(", {}", one_line(&precedent.phrase(), PROSE)),
         (_, None) => format!(", {}", history(finding)),
     };
+    let standing = match &finding.similar {
+        Some(similar) => format!("{standing}, {}", one_line(&similar.phrase(), PROSE)),
+        None => standing,
+    };
     let id = one_line(&finding.id, NAME);
     let to_do = match (finding.verdict, finding.suggestion.is_empty()) {
         (Verdict::Disputed, _) => finding.reasons.join(" "),

@@ -45,7 +45,7 @@ fn gated(gate: Gate) -> ReviewReport {
 fn inconclusive() -> Gate {
     Gate::Inconclusive {
         causes: vec![
-            "a finding that would bind is disputed".to_owned(),
+            "a blocking finding is disputed".to_owned(),
             "gemini did not answer: nothing came within 2 minutes".to_owned(),
         ],
     }
@@ -63,19 +63,19 @@ fn every_format_ends_with_one_line_break() {
 }
 
 #[test]
-fn the_gate_is_the_last_word() {
-    let last = |report: &ReviewReport| {
+fn the_gate_is_the_first_word() {
+    let first = |report: &ReviewReport| {
         let text = printed(report, ReviewFormat::Text);
-        let gate = text.rsplit("\n\n").next().unwrap_or_default();
+        let gate = text.split("Review of").next().unwrap_or_default();
         gate.to_owned()
     };
     assert_eq!(
-        last(&gated(Gate::Pass)),
-        "PASS: 4 files reviewed, nothing that binds is open\n"
+        first(&gated(Gate::Pass)),
+        "PASS: 4 files reviewed, no blocking finding is open\n"
     );
     assert_eq!(
-        last(&gated(inconclusive())),
-        "INCONCLUSIVE: a finding that would bind is disputed; gemini did not answer: nothing came within 2\n\
+        first(&gated(inconclusive())),
+        "INCONCLUSIVE: a blocking finding is disputed; gemini did not answer: nothing came within 2\n\
          \u{20}             minutes\n"
     );
 }
@@ -88,7 +88,7 @@ fn colours_add_nothing_but_colour() {
     };
     let coloured = render(&fixture::report(), ReviewFormat::Text, &styled);
     let plain = printed(&fixture::report(), ReviewFormat::Text);
-    assert!(coloured.contains("\u{1b}[1m\u{1b}[31mFAIL\u{1b}[0m: 1 finding binds"));
+    assert!(coloured.contains("\u{1b}[1m\u{1b}[31mFAIL\u{1b}[0m: 1 blocking finding"));
     assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), plain);
 }
 

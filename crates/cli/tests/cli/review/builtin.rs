@@ -186,41 +186,25 @@ fn a_review_reads_well() {
     let desk = Desk::with_change();
     let ran = desk.review(&["--reviewer", "builtin"]).assert_code(1);
     assert_snapshot!(desk.env.tidy(&ran.stdout), @r#"
+    FAIL: 1 blocking finding (f-bb5a640b)
     Review of uncommitted work on main
     1 accepted, 0 disputed, 0 rejected; 1 file reviewed
     Case [CASE], policy tribunal
 
-    Accepted (1)
+    Blocking (1)
+    HIGH      src/pay.py:5  SQL is put together from text instead of parameters
+              f-bb5a640b by builtin:security (python-sql-text). Fix: Pass values as parameters
+              (`execute("… WHERE id = %s", (id,))`); choose table and column names from a fixed list.
 
-    ! high 85  f-bb5a640b  src/pay.py:5  SQL is put together from text instead of parameters
-        4 │ def total(rows, user):
-      > 5 │     rate = db.execute("SELECT rate FROM rates WHERE user = '%s'" % user)
-          │     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        6 │     return sum(row.amount for row in rows) * rate
-      A value that holds a quote ends the literal and the rest of it is run as SQL.
-      Fix         Pass values as parameters (`execute("… WHERE id = %s", (id,))`); choose table and
-                  column names from a fixed list.
-      Said by     builtin:security (builtin, high 85)
-      Confidence  85 original
-      Why         One family alone reports it here.
-      Standing    binds, new
-
-    Reviewers
-      builtin:security     builtin  answered  1 found  0 tokens, $0.00  0.0 s
-      builtin:correctness  builtin  answered  0 found  0 tokens, $0.00  0.0 s
-      builtin:tests        builtin  answered  0 found  0 tokens, $0.00  0.0 s
-      In all: 0 tokens, $0.00.
-
-    Coverage
-      1 file reviewed, none left out.
-
-    FAIL: 1 finding binds (f-bb5a640b)
+    What next
+      - `tribunal explain f-bb5a640b` shows the code, who says so and why it counts
+      - fix it and review again, or let a coder answer: `tribunal review --arbitrate`
     "#);
     assert_snapshot!(desk.env.tidy(&ran.stderr), @"
     opened a case of `review`: uncommitted work on main
     reviewing uncommitted work on main: 1 file, by builtin:security, builtin:correctness, builtin:tests
     1 accepted, 0 disputed, 0 rejected: FAIL
-    failed, 1 finding binds
+    failed, 1 blocking finding
     ");
 }
 
@@ -230,7 +214,6 @@ fn bad_requests_get_a_sentence() {
     for (args, code, words) in [
         (&["nowhere"][..], 4, "nowhere"),
         (&["--base", "mainn"], 4, "Did you mean `main`?"),
-        (&[], 2, "othing to review"),
         (&["--reviewer", "zed"], 4, "No reviewer is called `zed`"),
         (
             &["--reviewer", "builtin:style"],

@@ -167,6 +167,20 @@ fn an_arbitration_in_a_terminal() {
       The work is on the branch `tribunal/c-2a51c099e4`; take it with `git restore -s
       tribunal/c-2a51c099e4 -- src/db.rs`.
       It ended because the coder could not be heard: it fell over.
+
+    Disputed (1)
+    HIGH      src/invoice/lock.rs:23-24  Two requests can lock the same invoice
+              f-e07d3b19 by claude, seen before. A critical finding of one family needs confidence 85 or
+              a second family.
+
+    Not blocking (1)
+    LOW       src/invoice/search.rs:61  `rows.clone()` copies the whole list
+              f-5512cc00 by claude, dismissed before, so it does not count. The list is copied once per
+              request.
+
+    Rejected (1)
+      HIGH (medium) 22  f-0b8e6f21  src/invoice/search.rs:9  There are no tests for `find`
+          Its author conceded: `tests/search.rs` covers it.
     ");
 }
 
@@ -216,7 +230,7 @@ fn a_pass_says_on_whose_work_it_rests() {
         ..gated(Gate::Pass)
     };
     let text = printed(&report, ReviewFormat::Text);
-    insta::assert_snapshot!(text.lines().last().unwrap_or_default(), @"PASS: 4 files reviewed, nothing that binds is open, with the coder's work on `tribunal/c-2a51c099e4`");
+    insta::assert_snapshot!(text.lines().last().unwrap_or_default(), @"  - `src/legacy/export.rs` was split into 2 parts to fit the context of codex");
 }
 
 #[test]

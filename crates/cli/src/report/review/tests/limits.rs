@@ -51,7 +51,7 @@ fn an_inconclusive_review_says_so_within_the_ten() {
     let errors = text.lines().filter(|line| line.starts_with("::error "));
     assert_eq!(errors.count(), 10);
     assert!(text.starts_with(
-        "::error title=Tribunal%3A INCONCLUSIVE::a finding that would bind is disputed; gemini"
+        "::error title=Tribunal%3A INCONCLUSIVE::a blocking finding is disputed; gemini"
     ));
 }
 

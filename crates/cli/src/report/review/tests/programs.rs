@@ -85,7 +85,7 @@ fn sarif_tells_what_stands_what_is_open_and_what_was_dismissed() {
     let (index, id) = (first["ruleIndex"].as_u64().unwrap(), &first["ruleId"]);
     let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
     assert_eq!(rules[usize::try_from(index).unwrap()]["id"], *id);
-    assert_eq!(first["properties"]["binds"], true);
+    assert_eq!(first["properties"]["blocking"], true);
     assert_eq!(first["properties"]["voices"][1]["family"], "openai");
     assert_eq!(run["artifacts"].as_array().unwrap().len(), 4);
     let rejected = &sarif(&fixture::report(), true)["runs"][0]["results"][4];

@@ -17,13 +17,13 @@ fn markdown_for_a_pull_request() {
     assert_snapshot!(printed(&short(), ReviewFormat::Markdown), @r#"
     ## ❌ Tribunal: FAIL
 
-    **1 finding binds.**
+    **1 blocking finding.**
 
     Review of `main..invoice-search`: 1 accepted, 1 disputed (1 needs a human before merging), 1 rejected; 4 files reviewed, 4 left out.
 
     | | Severity | Confidence | Finding | Where |
     |---|---|--:|---|---|
-    | ❌ binds | HIGH (critical) | 95 | The customer's name is pasted into the SQL statement | `src/invoice/search.rs:42` |
+    | ❌ blocking | HIGH (critical) | 95 | The customer's name is pasted into the SQL statement | `src/invoice/search.rs:42` |
     | ⚠️ disputed | HIGH (critical) | 58 | Two requests can lock the same invoice | `src/invoice/lock.rs:23-24` |
 
     ### Accepted (1)
@@ -59,7 +59,7 @@ fn markdown_for_a_pull_request() {
 
     **Why:** Two families agree (claude, codex).
 
-    <sub>`f-3c19a27e`, security, binds, new; confidence: 85 highest original + 15 agreement - 5 grounding = 95</sub>
+    <sub>`f-3c19a27e`, security, blocking, new; confidence: 85 highest original + 15 agreement - 5 grounding = 95</sub>
 
     </details>
 
@@ -94,7 +94,7 @@ fn markdown_for_a_pull_request() {
 
     **Settled by:** Show whether `load` opens a transaction that lives until `store`.
 
-    <sub>`f-e07d3b19`, bug, would bind, open since an earlier review, needs a human before merging; confidence: 75 lowest original - 5 single source - 12 openai = 58</sub>
+    <sub>`f-e07d3b19`, bug, blocking unless it is settled, open since an earlier review, needs a human before merging; confidence: 75 lowest original - 5 single source - 12 openai = 58</sub>
 
     </details>
 
@@ -146,8 +146,8 @@ fn junit_for_a_server() {
           <property name="change" value="main..invoice-search"/>
         </properties>
         <testcase classname="tribunal.gate" name="gate" time="0.000">
-          <failure type="finding" message="FAIL: 1 finding binds"></failure>
-          <system-out>FAIL: 1 finding binds
+          <failure type="finding" message="FAIL: 1 blocking finding"></failure>
+          <system-out>FAIL: 1 blocking finding
     1 accepted, 1 disputed (1 needs a human before merging), 1 rejected; 4 files reviewed, 4 left out
     </system-out>
         </testcase>
@@ -162,7 +162,7 @@ fn junit_for_a_server() {
       25 | }
     The flag is read and written in two statements.
     Trigger: two PUT requests for one invoice within a millisecond
-    Said by claude (anthropic, critical 75); would bind, open since an earlier review, needs a human before merging; confidence 75 lowest original - 5 single source - 12 openai = 58
+    Said by claude (anthropic, critical 75); blocking unless it is settled, open since an earlier review, needs a human before merging; confidence 75 lowest original - 5 single source - 12 openai = 58
     </system-out>
         </testcase>
         <testcase classname="tribunal.files" name="src/invoice/search.rs" file="src/invoice/search.rs" time="0.000">
@@ -180,7 +180,7 @@ fn junit_for_a_server() {
     ```rust
     conn.query(&quot;SELECT * FROM invoices WHERE name = ?1&quot;, [name])
     ```
-    Said by claude (anthropic, critical 85) and codex (openai, high 80); binds, new; confidence 85 highest original + 15 agreement - 5 grounding = 95
+    Said by claude (anthropic, critical 85) and codex (openai, high 80); blocking, new; confidence 85 highest original + 15 agreement - 5 grounding = 95
     </failure>
         </testcase>
         <testcase classname="tribunal.files" name="src/invoice/total.rs" file="src/invoice/total.rs" time="0.000"/>

@@ -21,9 +21,9 @@ fn work_that_is_only_offered_on_a_branch_leaves_the_change_at_fail() {
     let end: Vec<&str> = end.into_iter().rev().collect();
     insta::assert_snapshot!(end.join("\n"), @"
 
-    FAIL: 1 finding binds (f-89836cbb)
-    PASS with `tribunal/[c]`; take the work over:
-      git restore -s tribunal/[c] -- src/pay.py
+    What next
+      - PASS with `tribunal/[c]`; take the work over:
+          git restore -s tribunal/[c] -- src/pay.py
     ");
 }
 

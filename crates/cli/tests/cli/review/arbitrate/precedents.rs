@@ -43,7 +43,10 @@ fn a_dismissed_finding_comes_back_marked_and_does_not_count_until_that_ends() {
     assert_eq!((code, &finding["standing"]), (Some(0), &json!("dismissed")));
     assert_eq!(finding["precedents"][0]["dispute"], json!(id));
     let text = court.env.run(["review"]).stdout;
-    let told = text.lines().find(|line| line.contains("Standing")).unwrap();
+    let told = text
+        .lines()
+        .find(|line| line.contains("dismissed on"))
+        .unwrap();
     assert_snapshot!(court.env.tidy(told).trim(), @"Standing    mandatory, dismissed before, so it does not count; dismissed on [DATE] (dispute");
 
     let listed = court.env.run(["precedent", "list"]).assert_code(0);
