@@ -49,11 +49,11 @@ fn in_script(argv: &[String]) -> Option<String> {
         .position(|word| word.starts_with('-') && word.ends_with('c'))?;
     let script = argv.get(flag + 1)?;
     let commands = script.split(['&', '|', ';', '\n', '(', ')']);
-    let named = commands.map(|command| {
+    let mut named = commands.map(|command| {
         let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
         started_by(&words)
     });
-    named.filter(|name| is_known_tool(name)).last()
+    named.rfind(|name| is_known_tool(name))
 }
 
 fn started_by(argv: &[String]) -> String {

@@ -101,10 +101,7 @@ fn a_change_cannot_dismiss_its_own_findings() {
     let (env, id) = desk();
     let text = dismissed(&env, &id, &[]);
     let report = colleague(&env, &["--json"]).assert_code(1).json();
-    assert_snapshot!(notes(&report).join("\n"), @"
-    this change edits `.tribunal/rulings.yml`, which steers reviews; the review used what was there before
-    not yet in force: 1 ruling added by this change; `.tribunal/rulings.yml` counts from the base commit
-    ");
+    assert_snapshot!(notes(&report).join("\n"), @"not yet in force: 1 ruling added by this change; `.tribunal/rulings.yml` counts from the base commit");
     let report = colleague(&env, &["src/a.py", "--json"])
         .assert_code(1)
         .json();

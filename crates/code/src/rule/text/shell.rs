@@ -195,7 +195,7 @@ fn delete_below_variable(file: &TextFile<'_>) -> Vec<Found> {
         let is_set = |line: &&str| {
             line.contains(&format!("{name}=")) || line.contains(&format!("for {name} in"))
         };
-        if !file.lines.iter().any(|line| is_set(&line)) {
+        if !file.lines.iter().any(is_set) {
             all.push(Found {
                 end,
                 ..Found::at(row, 0).named(name)

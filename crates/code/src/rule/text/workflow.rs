@@ -194,7 +194,7 @@ fn untrusted_checkout(file: &TextFile<'_>) -> Vec<Found> {
     let trigger = file
         .lines
         .iter()
-        .position(|line| is_code(&line) && line.contains("pull_request_target"));
+        .position(|line| is_code(line) && line.contains("pull_request_target"));
     let Some(trigger) = trigger else {
         return Vec::new();
     };

@@ -30,7 +30,7 @@ impl Bench<'_> {
             }),
             Some(Offer::Patch { file }) => Some(GateWithOffer {
                 gate,
-                command: self.from_root(&format!("apply {}", for_shell(file))),
+                command: self.seen_from_root(&format!("apply {}", for_shell(file))),
                 branch: None,
                 patch: Some(file.clone()),
             }),
@@ -56,15 +56,15 @@ impl Bench<'_> {
         if (1..=MOST_NAMED).contains(&files.len()) && files.iter().all(is_nameable) {
             let names: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
             let names = names.join(" ");
-            return Ok(self.from_root(&format!("restore -s {branch} -- {names}")));
+            return Ok(self.seen_from_root(&format!("restore -s {branch} -- {names}")));
         }
         let from: String = start.chars().take(12).collect();
-        let diff = self.from_root(&format!("diff --binary {from} {branch}"));
-        Ok(format!("{diff} | {}", self.from_root("apply")))
+        let diff = self.seen_from_root(&format!("diff --binary {from} {branch}"));
+        Ok(format!("{diff} | {}", self.seen_from_root("apply")))
     }
 
     /// Returns a git command that works where the user is.
-    fn from_root(&self, words: &str) -> String {
+    fn seen_from_root(&self, words: &str) -> String {
         let root = self.repository.root();
         match is_same_place(root, &self.request.directory) {
             true => format!("git {words}"),

@@ -38,9 +38,9 @@ fn what_an_arbitration_prints() {
     let next = text.split("\nWhat next\n").nth(1).unwrap();
     let gate = format!("{}\n{next}", text.lines().next().unwrap());
     insta::assert_snapshot!(gate, @"
-    : 1 finding binds (f-89836cbb)
-    PASS with `tribunal/[c]`; take the work over:
-      git restore -s tribunal/[c] -- src/pay.py
+    FAIL: 1 blocking finding (f-f3bd4499)
+      - PASS with `tribunal/[c]`; take the work over:
+          git restore -s tribunal/[c] -- src/pay.py
     ");
     insta::assert_snapshot!(court.tidy(&ran.stderr), @"
     opened a case of `review`: uncommitted work on main
@@ -48,7 +48,7 @@ fn what_an_arbitration_prints() {
     ann was asked as reviewer: review ann 1/1 (scripted)
     ann answered (0.0 s, 0 tokens, $0.00)
     ann: 1 finding
-    cody works on 1 finding that binds (round 1)
+    cody works on 1 finding, all blocking (round 1)
     cody was asked as coder: respond round 1 (scripted)
     cody answered (0.0 s, 0 tokens, $0.00)
     cody: 1 implemented; 1 file changed
@@ -63,7 +63,7 @@ fn what_an_arbitration_prints() {
     the coder's work is on the branch tribunal/[c] ([COMMIT]…)
     arbitration ended after 1 round: nothing that binds is open any more
     1 accepted, 0 disputed, 0 rejected: FAIL
-    failed, 1 finding binds
+    failed, 1 blocking finding
     ");
 }
 

@@ -92,11 +92,11 @@ fn an_open_dispute_ends_with_the_commands_that_settle_it() {
     let next = text.split("\nWhat next\n").nth(1).unwrap();
     let end = format!("{}\n{next}", text.lines().next().unwrap());
     insta::assert_snapshot!(end, @"
-    : a finding that would bind is disputed (f-89836cbb)
-    Dispute [DISPUTE] about f-89836cbb is open; rule on it:
-      tribunal dispute resolve [DISPUTE] --decision coder|reviewer|custom --notes TEXT
-    Then go on:
-      tribunal resume [CASE]
+    INCONCLUSIVE: a blocking finding is disputed (f-f3bd4499)
+      - Dispute [DISPUTE] about f-f3bd4499 is open; rule on it:
+          tribunal dispute resolve [DISPUTE] --decision coder|reviewer|custom --notes TEXT
+      - Then go on:
+          tribunal resume [CASE]
     ");
 }
 

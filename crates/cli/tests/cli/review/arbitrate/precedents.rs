@@ -47,7 +47,7 @@ fn a_dismissed_finding_comes_back_marked_and_does_not_count_until_that_ends() {
         .lines()
         .find(|line| line.contains("dismissed on"))
         .unwrap();
-    assert_snapshot!(court.env.tidy(told).trim(), @"Standing    mandatory, dismissed before, so it does not count; dismissed on [DATE] (dispute");
+    assert_snapshot!(court.env.tidy(told).trim(), @"f-f3bd4499 by ann, dismissed on [DATE] (dispute [DISPUTE]): The caller escapes it,");
 
     let listed = court.env.run(["precedent", "list"]).assert_code(0);
     assert_snapshot!(court.env.tidy(&listed.stdout), @"
