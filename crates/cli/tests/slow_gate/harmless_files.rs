@@ -131,11 +131,6 @@ pub(crate) fn cases() -> Vec<CorpusCase> {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"4\" height=\"4\"><rect width=\"4\" height=\"4\"/></svg>\n",
         ),
         new(
-            "an archive of a test",
-            "tests/data/sample.zip",
-            b"PK\x03\x04\x14\0\0\0\x08\0\0\0!\0\0\0\0\0",
-        ),
-        new(
             "a table of data",
             "data/rates.csv",
             "country,rate\nde,19\nfr,20\n",

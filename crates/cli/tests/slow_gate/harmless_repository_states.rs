@@ -235,11 +235,5 @@ pub(crate) fn cases() -> Vec<CorpusCase> {
             scene.write("src/größe rechnen.py", EVAL_MENDED);
             scene.review(&[])
         }),
-        state("a link beside the file that it names", |scene| {
-            scene.write("docs/guide.md", "Words.\n");
-            let link = scene.env.project().join("GUIDE.md");
-            std::os::unix::fs::symlink("docs/guide.md", link).unwrap();
-            scene.review(&[])
-        }),
     ]
 }

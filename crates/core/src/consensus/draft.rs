@@ -1,12 +1,16 @@
 //! The working state of one group on its way through the phases.
 
 use super::Docket;
+use super::claim_text::ClaimText;
 use super::normalize::Claim;
 use super::outcome::{Agreement, Group, Kind, Note, Score, Verdict};
 use super::rounds::Heard;
 use super::trace::{Step, Trace};
 use crate::finding::{Label, Source};
 use crate::scale::{Confidence, Severity};
+
+/// From how alike two texts are, in thousandths, two ratings are about the same claim.
+const SAME_CLAIM: u32 = 500;
 
 /// One family's part in a group: all its findings there are one voice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,20 +102,39 @@ impl<'a> Draft<'a> {
         gravest.unwrap_or_else(|| self.severity_of(self.voices[0].speaker))
     }
 
-    /// Returns the median of what each family says at the gravest, if three or more rated it. What a
-    /// program rates lower than others do supports them, and is no rating against them.
+    /// Returns the median of what each family says at the gravest, if three or more rated the same
+    /// claim. What a program rates lower than others do supports them, and is not a rating against
+    /// them. Neither is what a reviewer says about another claim at the same place.
     fn median_of_families(&self) -> Option<Severity> {
         const ENOUGH: usize = 3;
         if self.voices.len() < ENOUGH {
             return None;
         }
         let gravest = self.gravest();
+        let read = |member: u32| {
+            let finding = self.docket.claim(member).finding;
+            ClaimText::new(&finding.title, &finding.description)
+        };
+        let grave: Vec<ClaimText> = self
+            .members
+            .iter()
+            .filter(|&&member| self.is_rated(member) && self.weight_of(member) >= gravest)
+            .map(|&member| read(member))
+            .collect();
+        let is_about_it = |member: u32| {
+            let text = read(member);
+            let mut claims = grave.iter();
+            claims.any(|one| one.has_title_of(&text) || one.likeness(&text) >= SAME_CLAIM)
+        };
         let mut levels: Vec<Severity> = Vec::new();
         for voice in &self.voices {
             let own = self.members.iter().copied().filter(|&member| {
                 let claim = self.docket.claim(member);
                 let mild = claim.source == Source::Tool && self.weight_of(member) < gravest;
-                claim.family == voice.family && self.is_rated(member) && !mild
+                claim.family == voice.family
+                    && self.is_rated(member)
+                    && !mild
+                    && (self.weight_of(member) >= gravest || is_about_it(member))
             });
             levels.extend(own.map(|member| self.weight_of(member)).max());
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::dispute::{Decision, Origin};
 use crate::finding::{Category, Label, Location};
 use crate::review::coverage::FileStatus;
-use crate::review::gate::{Gate, Obligation};
+use crate::review::gate::{GateWord, Obligation};
 use crate::review::response::Response;
 use crate::scale::Severity;
 
@@ -249,15 +249,24 @@ pub enum Offer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GateWithOffer {
     /// The gate with the work.
-    #[serde(flatten)]
-    pub gate: Gate,
+    #[serde(rename = "gate_with_offer")]
+    pub gate: GateWord,
     /// The branch with the work.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        rename = "offered_branch",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub branch: Option<String>,
     /// The file with the work as a patch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        rename = "offered_patch",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub patch: Option<String>,
     /// The command that takes the work over, for a shell.
+    #[serde(rename = "offer_command")]
     pub command: String,
 }
 

@@ -40,6 +40,28 @@ impl Gate {
 
 shown_as_word!(Gate);
 
+/// The word of a gate alone, without counts and causes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GateWord {
+    /// Nothing that blocks is open.
+    Pass,
+    /// A finding that blocks is open.
+    Fail,
+    /// It cannot be decided.
+    Inconclusive,
+}
+
+impl From<&Gate> for GateWord {
+    fn from(gate: &Gate) -> Self {
+        match gate {
+            Gate::Pass => Self::Pass,
+            Gate::Fail { .. } => Self::Fail,
+            Gate::Inconclusive { .. } => Self::Inconclusive,
+        }
+    }
+}
+
 /// Whether a finding binds the coder.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,

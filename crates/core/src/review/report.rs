@@ -36,7 +36,7 @@ pub struct ReviewReport {
     #[serde(flatten)]
     pub gate: Gate,
     /// What it would mean if the user took over what the coder offers on a branch or in a patch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
     pub gate_with_offer: Option<GateWithOffer>,
     /// Fail on findings of this severity and above, in place of obligations.
     #[serde(default, skip_serializing_if = "Option::is_none")]

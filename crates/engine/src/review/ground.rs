@@ -10,6 +10,9 @@ use tribunal_core::review::identity::{Claimed, SightedClaim};
 
 use crate::change::Change;
 
+/// A quote of so many bytes is not in a file by accident.
+const SHORTEST_QUOTE: usize = 8;
+
 /// The code of a change, with what was looked up once.
 pub(crate) struct Ground<'a> {
     change: &'a Change,
@@ -83,9 +86,14 @@ impl<'a> Ground<'a> {
     }
 
     /// Tells whether what a finding cites may exist although the change as it is now does not have
-    /// it: in another file of the repository, in a file that is left out, in the code before the
-    /// change, or in the part of a file that a patch does not show.
+    /// it: in another file of the change or the repository, in a file that is left out, in the code
+    /// before the change, or in the part of a file that a patch does not show.
     fn may_exist(&self, claim: &Claim<'_>) -> bool {
+        let quote = claim.quote.trim();
+        let mut files = self.change.files.iter();
+        if quote.len() >= SHORTEST_QUOTE && files.any(|file| file.text.contains(quote)) {
+            return true;
+        }
         let Some(file) = self.change.file(claim.file) else {
             let mut left_out = self.change.left_out.iter();
             let others = self.others.as_ref();
@@ -175,9 +183,19 @@ impl<'a> Ground<'a> {
 
 /// Returns the path as the change has it, whatever a reviewer put in front of it.
 pub(crate) fn known_path(change: &Change, given: &str) -> Option<String> {
-    let given = given.trim().trim_matches('`').replace('\\', "/");
+    let mut given = given.trim().trim_matches('`').replace('\\', "/");
+    while given.contains("//") {
+        given = given.replace("//", "/");
+    }
     let bare = given.trim_start_matches("./");
-    let known = |path: &str| change.file(path).map(|file| file.path.clone());
+    let renamed = |path: &str| {
+        let mut files = change.files.iter();
+        files.find(|file| file.old_path.as_deref() == Some(path))
+    };
+    let known = |path: &str| {
+        let file = change.file(path).or_else(|| renamed(path))?;
+        Some(file.path.clone())
+    };
     let without_prefix = || {
         let prefixes = ["a/", "b/"];
         prefixes

@@ -7,7 +7,7 @@ use tribunal_core::review::arbitration::{
     ArbitratedFinding, Arbitration, DisputeSummary, FindingState, Offer, RoundResponse,
     Verification,
 };
-use tribunal_core::review::gate::Gate;
+use tribunal_core::review::gate::{Gate, GateWord};
 use tribunal_core::review::report::{ReviewReport, ReviewedFinding};
 use tribunal_core::review::response::Answer;
 
@@ -144,7 +144,7 @@ impl NextStep {
 fn pass_with_offer(report: &ReviewReport) -> Option<NextStep> {
     let with = report.gate_with_offer.as_ref()?;
     let place = with.branch.as_ref().or(with.patch.as_ref())?;
-    let is_better = with.gate == Gate::Pass && report.gate != Gate::Pass;
+    let is_better = with.gate == GateWord::Pass && report.gate != Gate::Pass;
     is_better.then(|| NextStep {
         says: format!("PASS with `{}`; take the work over", one_line(place, NAME)),
         command: one_line(&with.command, NAME),

@@ -221,7 +221,14 @@ fn secret(file: &TextFile<'_>) -> Vec<Found> {
             .lines
             .get(row + 1)
             .is_some_and(|next| next.trim().len() >= 40 && !is_placeholder(next, next));
-        if is_key && has_body {
+        // In a string the lines of a key are written in one.
+        let in_string = line
+            .split_once("PRIVATE KEY-----")
+            .is_some_and(|(_, body)| {
+                let body = body.trim().trim_start_matches("\\n");
+                body.starts_with("MII") || (body.len() >= 40 && !is_placeholder(body, body))
+            });
+        if is_key && (has_body || in_string) {
             all.push(Found::at(row, 0));
         }
     }

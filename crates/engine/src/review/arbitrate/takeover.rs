@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tribunal_core::review::arbitration::{GateWithOffer, Offer};
-use tribunal_core::review::gate::Gate;
+use tribunal_core::review::gate::{Gate, GateWord};
 
 use super::Bench;
 use crate::case::CaseError;
@@ -20,7 +20,7 @@ impl Bench<'_> {
         gate: &Gate,
         start: &str,
     ) -> Result<Option<GateWithOffer>, CaseError> {
-        let gate = gate.clone();
+        let gate = GateWord::from(gate);
         Ok(match offer {
             Some(Offer::Branch { branch, commit, .. }) => Some(GateWithOffer {
                 gate,

@@ -8,7 +8,7 @@ use tribunal_core::review::arbitration::{
     GateWithOffer, Offer, OpenReason, RoundResponse, Verification,
 };
 use tribunal_core::review::coverage::FileStatus;
-use tribunal_core::review::gate::Obligation;
+use tribunal_core::review::gate::{GateWord, Obligation};
 use tribunal_core::review::response::{Answer, Response};
 
 use super::*;
@@ -127,7 +127,7 @@ fn arbitrated() -> ReviewReport {
     ReviewReport {
         arbitration: Some(arbitration("")),
         gate_with_offer: Some(GateWithOffer {
-            gate: Gate::Pass,
+            gate: GateWord::Pass,
             branch: Some(branch.to_owned()),
             patch: None,
             command: format!("git restore -s {branch} -- src/db.rs"),

@@ -254,7 +254,7 @@ pub(super) fn told(ran: &Ran) -> String {
     let offered = arbitration["offer"]["offered"]
         .as_str()
         .unwrap_or("nothing");
-    let with = report["gate_with_offer"]["gate"].as_str();
+    let with = report["gate_with_offer"].as_str();
     let with = with.map_or_else(String::new, |gate| format!(" ({gate} with it)"));
     told + &format!("; {end}; offered {offered}{with}")
 }

@@ -45,9 +45,9 @@ fn the_named_command_takes_the_work_over_and_the_next_review_passes() {
         let mut all = vec!["--json"];
         all.extend(args);
         let ran = court.arbitrate(&all).assert_code(1);
-        let with = ran.json()["gate_with_offer"].clone();
-        assert_eq!(with["gate"], "pass", "{name}");
-        shell(&court.env, with["command"].as_str().unwrap());
+        let report = ran.json();
+        assert_eq!(report["gate_with_offer"], "pass", "{name}");
+        shell(&court.env, report["offer_command"].as_str().unwrap());
         let now = std::fs::read_to_string(court.env.project().join("src/pay.py")).unwrap();
         assert_eq!(now, MENDED, "{name}");
     }
@@ -59,8 +59,8 @@ fn the_named_command_works_for_files_that_git_does_not_track() {
     court.git(&["rm", "-q", "--cached", "src/pay.py"]);
     court.git(&["commit", "-q", "-m", "forget it"]);
     let ran = court.arbitrate(&["--json", "src/pay.py"]).assert_code(1);
-    let with = ran.json()["gate_with_offer"].clone();
-    shell(&court.env, with["command"].as_str().unwrap());
+    let report = ran.json();
+    shell(&court.env, report["offer_command"].as_str().unwrap());
     let now = std::fs::read_to_string(court.env.project().join("src/pay.py")).unwrap();
     assert_eq!(now, MENDED);
 }
@@ -279,7 +279,7 @@ fn a_resumed_case_moves_its_own_branch_forward() {
         let report = halves.begin(&[]);
         let ran = halves.rule_and_resume(&report);
         assert_eq!(ran.code, Some(1), "{} {}", ran.stdout, ran.stderr);
-        assert_eq!(ran.json()["gate_with_offer"]["gate"], "pass");
+        assert_eq!(ran.json()["gate_with_offer"], "pass");
         let branch = branch_of(&ran);
         assert_eq!(
             branch,
@@ -289,7 +289,7 @@ fn a_resumed_case_moves_its_own_branch_forward() {
             let on_branch = halves.git(&["show", &format!("{branch}:{file}.py")]);
             assert_eq!(on_branch, format!("{file} = 1\n"), "{judge:?} {setting}");
         }
-        let command = ran.json()["gate_with_offer"]["command"].clone();
+        let command = ran.json()["offer_command"].clone();
         shell(&halves.env, command.as_str().unwrap());
         assert_eq!(halves.file("b.py"), "b = 1\n");
     }
@@ -383,7 +383,7 @@ fn a_patch_is_written_again_with_both_halves() {
     let report = halves.begin(&["--offer", &format!("patch={file}")]);
     std::fs::remove_file(&file).unwrap();
     let ran = halves.rule_and_resume(&report).assert_code(1);
-    assert_eq!(ran.json()["gate_with_offer"]["gate"], "pass");
+    assert_eq!(ran.json()["gate_with_offer"], "pass");
     halves.git(&["apply", &file]);
     assert_eq!(halves.file("b.py"), "b = 1\n");
 }
