@@ -89,11 +89,6 @@ impl<'a> Ground<'a> {
     /// it: in another file of the change or the repository, in a file that is left out, in the code
     /// before the change, or in the part of a file that a patch does not show.
     fn may_exist(&self, claim: &Claim<'_>) -> bool {
-        let quote = claim.quote.trim();
-        let mut files = self.change.files.iter();
-        if quote.len() >= SHORTEST_QUOTE && files.any(|file| file.text.contains(quote)) {
-            return true;
-        }
         let Some(file) = self.change.file(claim.file) else {
             let mut left_out = self.change.left_out.iter();
             let others = self.others.as_ref();
@@ -101,6 +96,11 @@ impl<'a> Ground<'a> {
             return elsewhere || left_out.any(|one| one.path == claim.file);
         };
         if self.change.pinned.loose_patch.is_some() {
+            return true;
+        }
+        let quote = claim.quote.trim();
+        let mut files = self.change.files.iter();
+        if quote.len() >= SHORTEST_QUOTE && files.any(|file| file.text.contains(quote)) {
             return true;
         }
         let before = file.base_text.as_deref();
