@@ -113,7 +113,8 @@ fn claude_code_mends_a_file_codex_checks_it_and_the_branch_has_it() {
         json!({ "shell": MEND }),
         json!({"text": signed("responses", done)}),
     ]);
-    let report = ran.assert_code(0).json();
+    let report = ran.assert_code(1).json();
+    assert_eq!(report["gate_with_offer"], "pass");
     let arbitration = &report["arbitration"];
     assert_eq!(arbitration["findings"][0]["state"], "fixed", "{report:#}");
     assert_eq!(

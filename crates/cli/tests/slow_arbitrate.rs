@@ -120,7 +120,8 @@ fn finish_and_check(env: &TestEnv, what: &str) {
         Some(case) => env.run(["resume", case, "--json"]),
         None => env.run(COMMAND),
     };
-    assert_eq!(ran.code, Some(0), "{what}: {ran:?}");
+    // The fixes are on the offered branch only.
+    assert_eq!(ran.code, Some(1), "{what}: {ran:?}");
     env.assert_healthy();
     let reviews = cases(env, "review");
     assert_eq!(reviews.len(), 1, "{what}");
@@ -135,7 +136,8 @@ fn finish_and_check(env: &TestEnv, what: &str) {
         .map(|finding| finding["state"].as_str().unwrap())
         .collect();
     assert_eq!(states, ["fixed", "fixed"], "{what}: {arbitration:#}");
-    assert_eq!(shown["review"]["gate"], "pass", "{what}");
+    assert_eq!(shown["review"]["gate"], "fail", "{what}");
+    assert_eq!(shown["review"]["gate_with_offer"], "pass", "{what}");
     assert_eq!(arbitration["rounds"].as_array().unwrap().len(), 2, "{what}");
     let events = shown["events"].as_array().unwrap();
     common::assert_nothing_repeated(events, what);

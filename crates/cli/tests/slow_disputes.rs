@@ -25,7 +25,7 @@ impl Scene {
         let env = TestEnv::new();
         let script = env.root().join("jim.json");
         let nonce = "{{line:Nonce: }}";
-        let ruling = json!({"nonce": nonce, "ruling": "DISMISS", "reason": "src/a.rs:1",
+        let ruling = json!({"nonce": nonce, "ruling": "DISMISS", "reason": "src/a.rs:1 checks it before the call.",
             "reversal": "a test", "end": nonce});
         std::fs::write(
             &script,
