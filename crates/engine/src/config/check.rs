@@ -291,55 +291,97 @@ fn check_ranges(settings: &Settings, places: Places<'_>) -> Result<(), ConfigErr
     for (key, span) in spans {
         check_not_zero(Some(span), &["limits", key], places)?;
     }
-    let ranges: [(&[&str], u32, u32); 9] = [
+    let (review, run, trial) = (&settings.review, &settings.run, &settings.trial);
+    let ranges: [(&[&str], u32, u32, u32); 12] = [
         (
             &["review", "arbitration", "rounds"],
-            settings.review.arbitration.rounds,
+            review.arbitration.rounds,
+            1,
             9,
         ),
+        (&["review", "judge", "panel"], review.judge.panel, 1, 9),
+        (&["run", "max_iterations"], run.max_iterations, 1, 1_000),
+        (&["run", "max_rejections"], run.max_rejections, 1, 1_000),
+        (&["trial", "contestants"], trial.contestants, 2, 6),
+        (&["trial", "judges"], trial.judges, 1, 5),
         (
-            &["run", "max_iterations"],
-            settings.run.max_iterations,
+            &["trial", "answer_chars"],
+            trial.answer_chars,
             1_000,
+            u32::MAX,
         ),
-        (
-            &["run", "max_rejections"],
-            settings.run.max_rejections,
-            1_000,
-        ),
-        (&["git", "push_attempts"], settings.git.push_attempts, 20),
-        (
-            &["review", "judge", "panel"],
-            settings.review.judge.panel,
-            9,
-        ),
+        (&["git", "push_attempts"], settings.git.push_attempts, 1, 20),
         (
             &["disputes", "timeout_days"],
             settings.disputes.timeout_days,
+            1,
             3_650,
         ),
         (
             &["precedents", "expire_days"],
             settings.precedents.expire_days,
+            1,
             36_500,
         ),
         (
             &["arbiter", "max_tokens"],
             settings.arbiter.max_tokens,
+            1,
             u32::MAX,
         ),
-        (&["retry", "attempts"], settings.retry.attempts, 20),
+        (&["retry", "attempts"], settings.retry.attempts, 1, 20),
     ];
-    for (path, value, most) in ranges {
-        if value == 0 {
-            return must_be_positive(path, places);
+    for (path, value, least, most) in ranges {
+        let key = path.join(".");
+        if value < least {
+            let message = format!("`{key}` must be at least {least}, not `{value}`");
+            return places.error(path, message, None);
         }
         if value > most {
-            let message = format!("`{}` must be at most {most}, not `{value}`", path.join("."));
+            let message = format!("`{key}` must be at most {most}, not `{value}`");
             return places.error(path, message, None);
         }
     }
+    if review.max_file.0 == 0 {
+        return must_be_positive(&["review", "max_file"], places);
+    }
+    check_run(settings, places)
+}
+
+/// Checks what a run can only notice in its middle: a branch that git refuses, and rejections that
+/// never come in this order.
+fn check_run(settings: &Settings, places: Places<'_>) -> Result<(), ConfigError> {
+    if let Some(branch) = &settings.run.branch
+        && !is_branch_name(branch)
+    {
+        let message = format!("`run.branch` cannot be the name of a branch: `{branch}`");
+        return places.error(&["run", "branch"], message, None);
+    }
+    let rejections = &settings.run.coordinate_at;
+    if rejections.contains(&0) || !rejections.is_sorted_by(|one, next| one < next) {
+        let message = "`run.coordinate_at` must be numbers of rejections in rising order, from 1";
+        let hint = "for example `[2, 5, 9]`";
+        return places.error(&["run", "coordinate_at"], message.to_owned(), Some(hint));
+    }
     Ok(())
+}
+
+/// Tells whether git takes `name` as the name of a branch (`git check-ref-format --branch`).
+fn is_branch_name(name: &str) -> bool {
+    let is_part = |part: &str| {
+        !part.is_empty() && !part.starts_with('.') && !part.to_ascii_lowercase().ends_with(".lock")
+    };
+    let is_refused = |letter: char| {
+        letter.is_control() || matches!(letter, ' ' | '~' | '^' | ':' | '?' | '*' | '[' | '\\')
+    };
+    !name.starts_with('-')
+        && !name.ends_with('.')
+        && !name.contains("..")
+        && !name.contains("@{")
+        && name != "@"
+        && name != "HEAD"
+        && !name.contains(is_refused)
+        && name.split('/').all(is_part)
 }
 
 fn check_disputes(settings: &Settings, places: Places<'_>) -> Result<(), ConfigError> {

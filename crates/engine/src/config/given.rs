@@ -117,6 +117,17 @@ pub(super) fn overrides(tree: &mut Node, overrides: &[String]) -> Result<(), Con
 /// Returns the tree for `key`; whole sections and lists are brought into the common shape.
 fn normalized(key: &Key, value: Node, mark: &Mark) -> Result<Node, ConfigError> {
     if key.parts() == ["agents"] {
+        let is_empty = match &value.kind {
+            Kind::List(items) => items.is_empty(),
+            Kind::Map(entries) => entries.is_empty(),
+            _ => false,
+        };
+        if is_empty {
+            let message =
+                "an empty list of agents changes nothing, because agents are merged by name";
+            let hint = "leave one out with `agents.NAME.enabled=false`";
+            return Err(mark.error(message, Some(hint.to_owned())));
+        }
         return normalize(key.tree(value, mark));
     }
     Ok(key.tree(value, mark))
@@ -155,8 +166,10 @@ pub(super) fn read_value(text: &str, mark: &Mark) -> Node {
         }
         word => number(word).map_or_else(|| Kind::Text(text.to_owned()), Kind::Number),
     };
-    // A quoted text has been read; its quotes are not part of it.
-    let written = (!matches!(kind, Kind::Text(_))).then(|| text.to_owned());
+    // A quoted text has been read, and its quotes are not part of it; a list or a mapping is
+    // no more a text here than in a file.
+    let is_word = matches!(kind, Kind::Null | Kind::Bool(_) | Kind::Number(_));
+    let written = is_word.then(|| text.to_owned());
     Node {
         mark: mark.clone(),
         kind,

@@ -57,7 +57,7 @@ impl Mark {
 pub(super) struct Node {
     pub(super) mark: Mark,
     pub(super) kind: Kind,
-    /// The text as written, where it says more than the value: `1.0`, `0755`, `a: b` in a flag.
+    /// The text as written, where it says more than the value: `1.0` or `0755`.
     pub(super) written: Option<String>,
 }
 

@@ -150,6 +150,27 @@ fn bad_durations_sizes_and_amounts_are_refused() {
             "retry:\n  attempts: 21\n",
             "2:13: `retry.attempts` must be at most 20, not `21`",
         ),
+        (
+            "trial:\n  contestants: 1\n",
+            "2:16: `trial.contestants` must be at least 2, not `1`",
+        ),
+        (
+            "trial:\n  judges: 9\n",
+            "2:11: `trial.judges` must be at most 5, not `9`",
+        ),
+        (
+            "review:\n  max_file: 0\n",
+            "2:13: `review.max_file` must be at least 1, not `0`",
+        ),
+        (
+            "run:\n  branch: a..b c\n",
+            "2:11: `run.branch` cannot be the name of a branch: `a..b c`",
+        ),
+        (
+            "run:\n  coordinate_at: [9, 2, 2, 0]\n",
+            "2:18: `run.coordinate_at` must be numbers of rejections in rising order, from 1; \
+             for example `[2, 5, 9]`",
+        ),
     ] {
         refuses(text, message);
     }
@@ -435,5 +456,26 @@ fn rules_of_the_arbiter_must_be_answers_to_their_questions() {
         ),
     ] {
         refuses(text, message);
+    }
+}
+
+#[test]
+fn what_a_flag_sets_is_refused_as_it_would_be_in_a_file() {
+    for (given, message) in [
+        (
+            "agents=[]",
+            "--set agents: an empty list of agents changes nothing, because agents are merged by \
+             name; leave one out with `agents.NAME.enabled=false`",
+        ),
+        (
+            "run.branch={a: b}",
+            "--set run.branch: `run.branch` must be a text, not a mapping",
+        ),
+        (
+            "git.remote=[a]",
+            "--set git.remote: `git.remote` must be a text, not a list",
+        ),
+    ] {
+        assert_eq!(World::new().set(given).complaint(), message, "{given}");
     }
 }
