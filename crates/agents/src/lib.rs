@@ -60,12 +60,33 @@ pub trait Agent: Send + Sync {
         Ok(None)
     }
 
+    /// Returns what can be seen of the agent's login without asking a model.
+    async fn login_state(&self) -> LoginState {
+        LoginState::NotNeeded
+    }
+
     /// Reads the answer of a run whose files are complete although nobody waited for its end.
     ///
     /// Returns nothing when the files in `call.run_dir` do not hold a finished run.
     async fn recover(&self, _call: &Call) -> Option<Result<Reply, AgentError>> {
         None
     }
+}
+
+/// What can be seen of an agent's login without asking a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LoginState {
+    /// There is a login or a key, and this is where it comes from.
+    Found(String),
+    /// There is none.
+    Missing {
+        /// What the user does about it.
+        remedy: String,
+    },
+    /// It cannot be seen, for this reason.
+    Unknown(String),
+    /// The agent needs none.
+    NotNeeded,
 }
 
 /// Who an agent is.

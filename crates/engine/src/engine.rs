@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
-use tribunal_agents::Reply;
+use tribunal_agents::{LoginState, Reply};
 use tribunal_core::case::{CaseKind, CaseState, Outcome, Pause};
 use tribunal_core::dispute::Dispute;
 use tribunal_core::ids::{AgentName, CaseId, RunId};
@@ -151,6 +151,12 @@ impl Engine {
     pub async fn version_of(&self, agent: &AgentName) -> Result<Option<String>, String> {
         let seat = self.seat(agent).map_err(|error| error.to_string())?;
         seat.agent.version().await.map_err(|error| error.message)
+    }
+
+    /// Returns what can be seen of an agent's login without asking a model.
+    pub async fn login_state_of(&self, agent: &AgentName) -> Result<LoginState, String> {
+        let seat = self.seat(agent).map_err(|error| error.to_string())?;
+        Ok(seat.agent.login_state().await)
     }
 
     /// Returns the reply that a run left in its files.

@@ -35,6 +35,7 @@ pub mod worktree;
 pub use assemble::{Surroundings, open_store};
 pub use delivery::Push;
 pub use engine::{Engine, Resumed};
+pub use tribunal_agents::LoginState;
 
 /// Returns random bits, for identities and for spreading retries.
 pub(crate) fn random_bits() -> u64 {

@@ -20,11 +20,13 @@ mod files;
 mod gemini;
 mod linter;
 mod locate;
+mod login;
 mod opencode;
 mod order;
 mod plan;
 mod reader;
 mod run;
+mod short_question;
 mod spawner;
 mod stage;
 mod supervise;
@@ -42,7 +44,7 @@ use tokio_util::sync::CancellationToken;
 use tribunal_core::secret::Redactor;
 
 use crate::spec::{Cli, CommandSpec};
-use crate::{Agent, AgentError, Call, Profile, Progress, Reply};
+use crate::{Agent, AgentError, Call, LoginState, Profile, Progress, Reply};
 
 pub use exit::{Ended, Exit};
 pub use order::MARKER;
@@ -167,6 +169,13 @@ impl Agent for CommandAgent {
             error.message = self.redactor.redact(&error.message);
             error
         })
+    }
+
+    async fn login_state(&self) -> LoginState {
+        match self.program() {
+            Ok(argv) => run::login_state(self, &argv).await,
+            Err(error) => LoginState::Unknown(self.redactor.redact(&error.message)),
+        }
     }
 
     async fn recover(&self, call: &Call) -> Option<Result<Reply, AgentError>> {

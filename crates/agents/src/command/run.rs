@@ -8,7 +8,7 @@ use nix::unistd::getpid;
 use tokio_util::sync::CancellationToken;
 use tribunal_core::agent::ErrorClass;
 
-use super::environment::environment;
+use super::environment::{Variables, environment};
 use super::exit::{Ended, Exit};
 use super::order::{self, Order, Word};
 use super::plan::{self, Context, Plan};
@@ -16,9 +16,9 @@ use super::reader::{self, Ending, Reader};
 use super::spawner::Supervisor;
 use super::sweep::sweep_marked;
 use super::tail::{self, Tail};
-use super::{CommandAgent, files, linter, version};
+use super::{CommandAgent, files, linter, login, version};
 use crate::spec::Login;
-use crate::{AgentError, Call, Progress, Reply};
+use crate::{AgentError, Call, LoginState, Progress, Reply};
 
 /// Time between two looks at the output.
 const TICK: Duration = Duration::from_millis(20);
@@ -63,12 +63,25 @@ pub(super) async fn run(
 
 /// Returns the version of the agent's program.
 pub(super) async fn version(agent: &CommandAgent, argv: &[String]) -> Result<String, AgentError> {
-    let spec = &agent.spec;
+    let variables = variables_for_questions(agent);
+    make_home(agent, &Plan::default()).map_err(|error| home_error(&agent.spec.home, &error))?;
+    version::ask(argv, Path::new("/"), &variables).await
+}
+
+/// Returns what can be seen of the login of the agent's program.
+pub(super) async fn login_state(agent: &CommandAgent, argv: &[String]) -> LoginState {
+    if let Err(error) = make_home(agent, &Plan::default()) {
+        return LoginState::Unknown(home_error(&agent.spec.home, &error).message);
+    }
+    login::state(&agent.spec, argv, &variables_for_questions(agent)).await
+}
+
+/// Returns the environment of a program that is asked about itself.
+fn variables_for_questions(agent: &CommandAgent) -> Variables {
     // A mark of its own: nobody looks for it, but that of an outer run would be wrong.
     let run = tribunal_core::ids::RunId::from_bits(0);
-    let variables = environment(&agent.own, spec, &linter::settings(spec.cli), &run);
-    make_home(agent, &Plan::default()).map_err(|error| home_error(&spec.home, &error))?;
-    version::ask(argv, Path::new("/"), &variables).await
+    let planned = linter::settings(agent.spec.cli);
+    environment(&agent.own, &agent.spec, &planned, &run)
 }
 
 /// Writes the files of the run and returns the order for the supervisor.

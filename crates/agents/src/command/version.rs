@@ -2,25 +2,14 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::process::Stdio;
 use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::Duration;
 
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
-use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::Command;
 use tribunal_core::agent::ErrorClass;
 use tribunal_core::text::headline;
 
 use super::environment::Variables;
+use super::short_question::{self, ShortAnswer};
 use crate::AgentError;
-
-/// Longest time that a program may take to say its version; the slowest start in some seconds.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Bytes of its answer that are read.
-const LONGEST: u64 = 4096;
 
 /// Versions by program and leading arguments: they do not change while we run.
 static KNOWN: LazyLock<Mutex<HashMap<Vec<String>, String>>> = LazyLock::new(Mutex::default);
@@ -56,45 +45,16 @@ async fn probe(
         let message = format!("`{program} --version` {what}.");
         AgentError::new(ErrorClass::Setup, message)
     };
-    let mut child = Command::new(program)
-        .args(argv.iter().skip(1))
-        .arg("--version")
-        .env_clear()
-        .envs(variables)
-        .current_dir(directory)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(|error| setup(format!("could not be started: {error}")))?;
-    let group = child.id().and_then(|id| i32::try_from(id).ok());
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let answer = async {
-        let (said, complained, status) = tokio::join!(read(stdout), read(stderr), child.wait());
-        (said, complained, status)
-    };
-    let outcome = tokio::time::timeout(PATIENCE, answer).await;
-    if let Some(group) = group {
-        // Whether it answered or not, nothing of it may stay; mostly there is nothing left.
-        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
-    }
-    let (said, complained, status) =
-        outcome.map_err(|_| setup(format!("did not answer within {} s", PATIENCE.as_secs())))?;
-    let version = headline(&said, 80);
-    if !status.is_ok_and(|status| status.success()) || version.is_empty() {
-        let why = headline(&complained, 200);
+    let answer = short_question::ask(argv, &["--version"], directory, variables).await;
+    let ShortAnswer {
+        stdout,
+        stderr,
+        success,
+    } = answer.map_err(setup)?;
+    let version = headline(&stdout, 80);
+    if !success || version.is_empty() {
+        let why = headline(&stderr, 200);
         return Err(setup(format!("failed: {why}")));
     }
     Ok(version.into_owned())
-}
-
-async fn read(stream: Option<impl AsyncRead + Unpin>) -> String {
-    let mut bytes = Vec::new();
-    if let Some(stream) = stream {
-        // What came before a fault is worth showing.
-        let _ = stream.take(LONGEST).read_to_end(&mut bytes).await;
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

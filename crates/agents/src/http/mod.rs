@@ -28,7 +28,7 @@ use tribunal_core::agent::ErrorClass;
 use tribunal_core::secret::{Redactor, Secret};
 
 use crate::spec::{Api, HttpSpec};
-use crate::{Agent, AgentError, Call, Profile, Progress, Reply};
+use crate::{Agent, AgentError, Call, LoginState, Profile, Progress, Reply};
 use deadline::{Deadlines, Phase};
 use dialect::Server;
 use draft::Draft;
@@ -51,6 +51,8 @@ pub struct HttpAgent {
     model: String,
     endpoint: Endpoint,
     key: Option<Secret>,
+    /// Another server than the vendor's, which may want no key.
+    own_server: Option<String>,
     redactor: Redactor,
 }
 
@@ -73,6 +75,7 @@ impl HttpAgent {
             endpoint,
             redactor: Redactor::new(key.clone()),
             key,
+            own_server: spec.base_url,
         })
     }
 
@@ -244,6 +247,23 @@ impl HttpAgent {
 impl Agent for HttpAgent {
     fn profile(&self) -> &Profile {
         &self.profile
+    }
+
+    async fn login_state(&self) -> LoginState {
+        match (&self.key, &self.own_server) {
+            (Some(_), _) => LoginState::Found("the key of its settings".to_owned()),
+            (None, Some(url)) => LoginState::Unknown(format!("it talks to {url} without a key")),
+            (None, None) => {
+                let variable = match self.api {
+                    Api::Anthropic => "ANTHROPIC_API_KEY",
+                    Api::OpenaiResponses | Api::OpenaiChat => "OPENAI_API_KEY",
+                    Api::Gemini => "GEMINI_API_KEY",
+                };
+                LoginState::Missing {
+                    remedy: format!("set {variable}, or name another variable with `api_key_env`"),
+                }
+            }
+        }
     }
 
     async fn run(

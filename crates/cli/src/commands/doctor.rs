@@ -5,10 +5,10 @@ use serde_json::json;
 use tribunal_core::agent::{Access, Role};
 use tribunal_core::ids::AgentName;
 use tribunal_core::text::{for_terminal, headline};
-use tribunal_engine::Engine;
 use tribunal_engine::ask::{AskRequest, Prompt};
 use tribunal_engine::config::Roster;
 use tribunal_engine::doctor;
+use tribunal_engine::{Engine, LoginState};
 
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -50,6 +50,9 @@ struct Finding {
     #[serde(skip_serializing_if = "Option::is_none")]
     invariant: Option<&'static str>,
     told: String,
+    /// What the user does about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedy: Option<String>,
 }
 
 impl Finding {
@@ -59,6 +62,7 @@ impl Finding {
             fine: true,
             invariant: None,
             told: told.into(),
+            remedy: None,
         }
     }
 
@@ -74,28 +78,43 @@ impl Finding {
 pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, CliError> {
     let mut findings = Vec::new();
     if !args.ledger_only {
-        findings.extend(check_config(invocation)?);
+        findings.extend(tell(invocation, &args, check_config(invocation)?)?);
         findings.extend(check_agents(invocation, &args).await?);
     }
-    findings.extend(check_ledger(invocation, args.repair).await?);
+    let ledger = check_ledger(invocation, args.repair).await?;
+    findings.extend(tell(invocation, &args, ledger)?);
     let fine = findings.iter().all(|finding| finding.fine);
     if args.json {
         let version = env!("CARGO_PKG_VERSION");
         let json = json!({ "schema": "tribunal.doctor.v1", "version": version, "fine": fine, "findings": findings });
         invocation.print_json(&json)?;
-    } else {
-        for finding in &findings {
-            let mark = if finding.fine { "ok  " } else { "BAD " };
-            let which = finding.invariant.map(|name| format!(" {name}"));
-            invocation.print(&format!(
-                "{mark} {}{}: {}\n",
-                finding.part,
-                which.unwrap_or_default(),
-                for_terminal(&finding.told)
-            ))?;
-        }
     }
     Ok(if fine { Exit::Pass } else { Exit::Fail })
+}
+
+/// Prints findings as soon as they are known, because an agent can take a while.
+fn tell(
+    invocation: &Invocation,
+    args: &Args,
+    findings: Vec<Finding>,
+) -> Result<Vec<Finding>, CliError> {
+    if args.json {
+        return Ok(findings);
+    }
+    for finding in &findings {
+        let mark = if finding.fine { "ok  " } else { "BAD " };
+        let which = finding.invariant.map(|name| format!(" {name}"));
+        invocation.print(&format!(
+            "{mark} {}{}: {}\n",
+            finding.part,
+            which.unwrap_or_default(),
+            for_terminal(&finding.told)
+        ))?;
+        if let Some(remedy) = &finding.remedy {
+            invocation.print(&format!("     to do: {}\n", for_terminal(remedy)))?;
+        }
+    }
+    Ok(findings)
 }
 
 fn check_config(invocation: &Invocation) -> Result<Vec<Finding>, CliError> {
@@ -133,8 +152,8 @@ async fn check_agents(invocation: &Invocation, args: &Args) -> Result<Vec<Findin
             .collect::<Result<_, _>>()?;
     }
     if names.is_empty() {
-        let told = "none configured; the built-in `scripted` answers from a file";
-        return Ok(vec![Finding::fine("agents", told)]);
+        let told = "none configured; `tribunal init` or `tribunal connect` sets one up";
+        return tell(invocation, args, vec![Finding::fine("agents", told)]);
     }
     // A check tells what it meets first; trying again would only take longer.
     let once = ["retry.attempts=1".to_owned()];
@@ -145,7 +164,11 @@ async fn check_agents(invocation: &Invocation, args: &Args) -> Result<Vec<Findin
         let is_tool = roster
             .get(name.as_str())
             .is_some_and(tribunal_engine::config::AgentSettings::is_tool);
-        findings.push(check_agent(&engine, &name, args.ping && !is_tool).await);
+        let ping = args.ping && !is_tool;
+        let doing = if ping { "Asking" } else { "Checking" };
+        invocation.say(&format!("{doing} {name} …"));
+        let finding = check_agent(&engine, &name, ping).await;
+        findings.extend(tell(invocation, args, vec![finding])?);
     }
     engine.close().await;
     Ok(findings)
@@ -154,11 +177,32 @@ async fn check_agents(invocation: &Invocation, args: &Args) -> Result<Vec<Findin
 async fn check_agent(engine: &Engine, name: &AgentName, ping: bool) -> Finding {
     let part = format!("agent {name}");
     let version = match engine.version_of(name).await {
-        Err(told) => return Finding::bad(part, told),
-        Ok(version) => version.unwrap_or_else(|| "no version to ask for".to_owned()),
+        Err(told) => {
+            return Finding {
+                remedy: remedy_for_start(&told),
+                ..Finding::bad(part, told)
+            };
+        }
+        Ok(version) => version.unwrap_or_else(|| "it tells no version".to_owned()),
     };
-    if !ping {
-        return Finding::fine(part, version);
+    let login = match engine.login_state_of(name).await {
+        Err(told) => return Finding::bad(part, told),
+        Ok(login) => login,
+    };
+    let (login, remedy) = match login {
+        LoginState::NotNeeded => (String::new(), None),
+        LoginState::Found(how) => (format!("; login: {how}"), None),
+        LoginState::Unknown(why) => (format!("; login not known: {why}"), None),
+        LoginState::Missing { remedy } => ("; nobody is logged in".to_owned(), Some(remedy)),
+    };
+    let told = format!("{version}{login}");
+    if remedy.is_some() || !ping {
+        // A model that nobody is logged in to cannot answer, so it is not asked.
+        return Finding {
+            fine: remedy.is_none(),
+            remedy,
+            ..Finding::fine(part, told)
+        };
     }
     let request = AskRequest {
         agent: name.clone(),
@@ -184,8 +228,15 @@ async fn check_agent(engine: &Engine, name: &AgentName, ping: bool) -> Finding {
     };
     Finding {
         fine,
-        ..Finding::fine(part, format!("{version}; {answer}"))
+        ..Finding::fine(part, format!("{told}; {answer}"))
     }
+}
+
+/// Returns what the user does when a program cannot be started.
+fn remedy_for_start(told: &str) -> Option<String> {
+    told.contains("was not found").then(|| {
+        "install the program, or remove the agent with `enabled: false` in the config".to_owned()
+    })
 }
 
 /// Checks the ledger: one finding about the whole, and one for each invariant that does not hold.

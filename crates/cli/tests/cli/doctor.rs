@@ -158,3 +158,55 @@ fn a_second_dispute_keeps_the_page_true() {
     open_dispute(&court.env, &task);
     assert_eq!(complaints(&court.env), "");
 }
+
+/// A program that tells its version and, as Claude Code does, whether somebody is logged in.
+fn claude_with(env: &TestEnv, logged_in: bool) {
+    let code = i32::from(!logged_in);
+    let program = env.write(
+        "claude",
+        format!(
+            "#!/bin/sh\ncase \"$1\" in\n--version) echo '2.1.325 (Claude Code)' ;;\n\
+             auth) echo '{{\"loggedIn\": {logged_in}, \"authMethod\": \"oauth\"}}'; exit {code} ;;\n\
+             *) touch was-asked; exit 9 ;;\nesac\n"
+        ),
+    );
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&program, mode).unwrap();
+    env.write_user_config(&format!(
+        "agents:\n  - {{name: ann, provider: claude, command: [{}], role: reviewer}}\n",
+        program.display()
+    ));
+}
+
+#[test]
+fn an_agent_that_nobody_is_logged_in_to_is_named_with_its_remedy_and_not_asked() {
+    let env = TestEnv::new();
+    claude_with(&env, false);
+    let ran = env.run(["doctor"]).assert_code(1);
+    assert_snapshot!(env.tidy(&ran.stdout), @"
+    ok   config: [ROOT]/home/.config/tribunal/config.yml
+    BAD  agent ann: 2.1.325 (Claude Code); nobody is logged in
+         to do: set ANTHROPIC_API_KEY; or log in with `claude auth login` and give this agent `login: user`
+    ok   ledger: 0 cases, 0 runs in [ROOT]/ledger
+    ");
+    assert!(ran.stderr.contains("Checking ann …"), "{}", ran.stderr);
+    let pinged = env.run(["doctor", "--ping"]).assert_code(1);
+    assert_eq!(pinged.stdout, ran.stdout);
+    assert!(pinged.stderr.contains("Asking ann …"), "{}", pinged.stderr);
+    let json = env.run(["doctor", "ann", "--json"]).assert_code(1).json();
+    let ann = &json["findings"][1];
+    assert_eq!(ann["fine"], false);
+    assert!(
+        ann["remedy"]
+            .as_str()
+            .unwrap()
+            .contains("ANTHROPIC_API_KEY")
+    );
+
+    claude_with(&env, true);
+    let ran = env.run(["doctor"]).assert_code(0);
+    assert!(
+        ran.stdout
+            .contains("ok   agent ann: 2.1.325 (Claude Code); login: oauth\n")
+    );
+}

@@ -63,7 +63,9 @@ fn doctor_tells_what_is_missing() {
     assert_snapshot!(env.tidy(&ran.stdout), @"
     ok   config: [ROOT]/home/.config/tribunal/config.yml
     BAD  agent gone: The program `/nowhere/claude` was not found.
+         to do: install the program, or remove the agent with `enabled: false` in the config
     BAD  agent typo: The program `no-such-program` was not found in `PATH`.
+         to do: install the program, or remove the agent with `enabled: false` in the config
     BAD  agent keyless: the agent `keyless` needs its key in the variable `NO_SUCH_KEY`, which is not set
     ok   ledger: 0 cases, 0 runs in [ROOT]/ledger
     ");
