@@ -15,7 +15,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use tribunal_agents::command::CommandAgent;
 use tribunal_agents::spec::Cli;
-use tribunal_agents::{Agent, AgentError, Call, Limits, Progress, Reply};
+use tribunal_agents::{Agent, AgentError, Call, Limits, LoginState, Progress, Reply};
 use tribunal_core::agent::{Access, ErrorClass};
 use tribunal_core::money::Usage;
 use tribunal_fakes::model::{FakeModel, OK_TEXT};
@@ -206,6 +206,26 @@ const FAILURES: [(&str, ErrorClass); 6] = [
     ("toolong", ErrorClass::ContextTooLong),
     ("close", ErrorClass::Network),
 ];
+
+#[tokio::test]
+async fn the_programs_tell_that_nobody_is_logged_in_and_no_model_is_asked() {
+    for cli in [Cli::Claude, Cli::Codex, Cli::Gemini, Cli::Opencode] {
+        let Some(bench) = Bench::new(cli).await else {
+            continue;
+        };
+        let place = Place::new();
+        let agent = place.agent_without_key(cli, &bench.program);
+        let state = agent.login_state().await;
+        match cli {
+            // Its free models need no login.
+            Cli::Opencode => assert!(matches!(state, LoginState::Unknown(_)), "{state:?}"),
+            _ => assert!(matches!(state, LoginState::Missing { .. }), "{state:?}"),
+        }
+        let with_key = bench.agent(&place, "ok").login_state().await;
+        assert!(matches!(with_key, LoginState::Found(_)), "{with_key:?}");
+        assert_eq!(bench.requests(&place), 0);
+    }
+}
 
 #[tokio::test]
 async fn claude_works() {

@@ -366,7 +366,7 @@ fn is_manual_page(path: &str, text: &str) -> bool {
     let is_section = matches!(ending.as_bytes(), [b'1'..=b'9']);
     let first = text.lines().next().unwrap_or_default();
     is_section
-        && [".\\\"", "'\\\"", ".TH", ".Dd"]
+        && [".\\\"", ".ig", "'\\\"", ".TH", ".Dd"]
             .iter()
             .any(|mark| first.starts_with(mark))
 }
@@ -449,6 +449,11 @@ mod tests {
                 Nature::Data,
             ),
             ("doc/tool.1", ".TH TOOL 1\n.SH NAME\n", Nature::Prose),
+            (
+                "doc/tool.1",
+                ".ig\nA license\n..\n.TH TOOL 1\n",
+                Nature::Prose,
+            ),
             ("doc/tool.1", "print 1\n", Nature::OtherCode),
             ("empty", "", Nature::Data),
             ("a.rs", "", Nature::Code(Language::Rust)),

@@ -82,6 +82,15 @@ impl Place {
         )
     }
 
+    /// Returns an agent with neither a key nor a server of its own.
+    pub(crate) fn agent_without_key(&self, cli: Cli, program: &str) -> CommandAgent {
+        let spec = CommandSpec {
+            api_key: None,
+            ..self.spec(cli, vec![program.to_owned()])
+        };
+        self.build(spec, "house-model")
+    }
+
     /// Returns a linter that uses the toolchains of the user.
     pub(crate) fn linter(&self, argv: &[&str]) -> CommandAgent {
         let argv = argv.iter().map(ToString::to_string).collect();
