@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use inquire::{InquireError, Select, Text};
 use nix::sys::termios::{SetArg, tcgetattr, tcsetattr};
 use tribunal_core::dispute::{Decision, Dispute, Party, Recourse};
+use tribunal_core::finding::Location;
 use tribunal_core::text::{for_terminal, truncate_chars};
 use tribunal_engine::human::{DisputeBackground, Human, Interrupted};
 
@@ -137,13 +138,10 @@ fn summary(dispute: &Dispute, background: &DisputeBackground) -> String {
         let place = clean(&finding.location.to_string());
         text.push_str(&format!("{}  {place}\n", background.weight));
     }
-    let code = background.code.lines();
-    let more = code.clone().count().saturating_sub(MOST_LINES);
-    for line in code.take(MOST_LINES) {
-        text.push_str(&format!("  {}\n", clean(line)));
-    }
-    if more > 0 {
-        text.push_str(&format!("  … and {more} more lines\n"));
+    let finding = dispute.opening.subject.finding();
+    let place = finding.map(|finding| &finding.location);
+    for line in lines_around(&background.code, place) {
+        text.push_str(&format!("  {}\n", clean(&line)));
     }
     for party in [Party::Reviewer, Party::Coder] {
         if let Some(position) = dispute.position(party) {
@@ -171,7 +169,94 @@ fn summary(dispute: &Dispute, background: &DisputeBackground) -> String {
     text
 }
 
+/// Returns the lines of code that a person sees: those around `place`, with the name of the file,
+/// or the first ones. What is left out is said.
+fn lines_around(code: &str, place: Option<&Location>) -> Vec<String> {
+    let lines: Vec<&str> = code.lines().skip_while(|line| line.is_empty()).collect();
+    let number = |line: &str| line.split_whitespace().next()?.parse::<u32>().ok();
+    let wanted = place.and_then(|place| {
+        let file = place.file.as_str();
+        let heading = lines.iter().position(|line| {
+            let is_heading = line.starts_with("=== ") || line.starts_with("FILE ");
+            is_heading && line.split_whitespace().nth(1) == Some(file)
+        });
+        let start = heading.unwrap_or(0);
+        let (first, _) = place.lines()?;
+        let row = lines[start..]
+            .iter()
+            .position(|line| number(line) == Some(first))?;
+        Some((heading, start + row))
+    });
+    let (heading, row) = wanted.unwrap_or((None, 0));
+    let from = row.saturating_sub(MOST_LINES / 2);
+    let to = (from + MOST_LINES).min(lines.len());
+    let mut shown = Vec::new();
+    if let Some(heading) = heading.filter(|heading| *heading < from) {
+        shown.push(lines[heading].to_owned());
+    }
+    if from > 0 {
+        shown.push("…".to_owned());
+    }
+    shown.extend(lines[from..to].iter().map(|line| (*line).to_owned()));
+    match lines.len() - to {
+        0 => {}
+        1 => shown.push("… and 1 more line".to_owned()),
+        more => shown.push(format!("… and {more} more lines")),
+    }
+    shown
+}
+
 fn tell(text: &str) {
     use std::io::Write as _;
     let _ = anstream::stderr().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(file: &str, line: u32) -> Location {
+        Location {
+            file: file.to_owned(),
+            line: Some(line),
+            ..Location::default()
+        }
+    }
+
+    #[test]
+    fn the_disputed_line_is_among_the_lines_that_are_shown() {
+        let rows = |count: u32| -> String {
+            let row = |number| format!("{number:>6} + line {number}\n");
+            (1..=count).map(row).collect()
+        };
+        let code = format!(
+            "\n=== a.py (changed)\n{}=== b.py (changed)\n{}",
+            rows(160),
+            rows(600)
+        );
+        for (file, line) in [
+            ("a.py", 1),
+            ("a.py", 81),
+            ("a.py", 160),
+            ("b.py", 3),
+            ("b.py", 500),
+        ] {
+            let shown = lines_around(&code, Some(&place(file, line)));
+            let row = format!("{line:>6} + line {line}");
+            assert!(shown.contains(&row), "{file}:{line}: {shown:#?}");
+            let heading = format!("=== {file} (changed)");
+            let named = shown.iter().position(|one| *one == heading);
+            let found = shown.iter().rposition(|one| *one == row);
+            assert!(
+                named.is_some() && named < found,
+                "{file}:{line}: {shown:#?}"
+            );
+            assert!(shown.len() <= MOST_LINES + 3, "{file}:{line}");
+        }
+        // A place that the code does not have leaves its beginning.
+        let shown = lines_around(&code, Some(&place("gone.py", 9_999)));
+        assert_eq!(shown[0], "=== a.py (changed)");
+        assert_eq!(lines_around("one\n", None), ["one"]);
+        assert!(lines_around("", None).is_empty());
+    }
 }

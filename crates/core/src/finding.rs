@@ -236,6 +236,15 @@ impl Label {
         }
     }
 
+    /// Returns both, such as `MUST (high)`; one word where they say the same.
+    #[must_use]
+    pub fn with_severity(self, severity: Severity) -> String {
+        match self.as_str().eq_ignore_ascii_case(severity.as_str()) {
+            true => severity.as_str().to_owned(),
+            false => format!("{self} ({severity})"),
+        }
+    }
+
     /// Returns the severity that the label stands for.
     #[must_use]
     pub fn severity(self) -> Severity {

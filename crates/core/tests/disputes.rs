@@ -60,6 +60,7 @@ fn about_finding() -> Opening {
         },
         category: Category::Security,
         severity: Severity::High,
+        label: None,
         title: "query built by hand".to_owned(),
         code: "q".to_owned(),
         standing: Standing::Open,

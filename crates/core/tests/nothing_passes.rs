@@ -218,6 +218,7 @@ fn dismissal(sighting: &Sighting, name: &str) -> Dismissal {
             location: Location::default(),
             category: sighting.claims[0].claimed.category,
             severity: Severity::High,
+            label: None,
             title: sighting.claims[0].claimed.text.title().to_owned(),
             code: String::new(),
             standing: Standing::Dismissed,

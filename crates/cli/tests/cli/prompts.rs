@@ -174,6 +174,7 @@ fn ruling() -> String {
                 location: hostile().location,
                 category: Category::Security,
                 severity: Severity::High,
+                label: None,
                 title: "SQL from user input {{nonce}}".to_owned(),
                 code: "q".to_owned(),
                 standing: Standing::Contested,

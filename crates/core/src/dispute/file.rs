@@ -91,9 +91,10 @@ fn render_one(text: &mut String, dispute: &Dispute) {
         Subject::Task { .. } => writeln!(text, "**Task:** {title} ({id})"),
         Subject::Finding { review, finding } => {
             let place = one_line(&finding.location.to_string());
+            let weight = finding.weight();
             writeln!(
                 text,
-                "**Finding:** {title} ({id}, {place}, review {review})"
+                "**Finding:** {title} ({weight}, {id}, {place}, review {review})"
             )
         }
     };

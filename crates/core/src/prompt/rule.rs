@@ -61,11 +61,15 @@ impl RulePrompt<'_> {
         let opening = &self.dispute.opening;
         let mut lines: Vec<Value> = vec![json!({"about": opening.subject.title()})];
         if let Some(finding) = opening.subject.finding() {
-            lines.push(json!({
+            let mut line = json!({
                 "from": "reviewer", "finding": finding.title,
                 "place": finding.location.to_string(),
                 "severity": finding.severity, "category": finding.category,
-            }));
+            });
+            if let Some(label) = finding.label {
+                line["label"] = json!(label);
+            }
+            lines.push(line);
         }
         if let Some(position) = &opening.reviewer {
             lines.push(json!({"from": "reviewer", "position": position.text}));

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::consensus::Verdict;
 use crate::dispute::{Decision, Origin};
 use crate::finding::{Category, Label, Location};
 use crate::review::coverage::FileStatus;
@@ -89,6 +90,21 @@ pub enum FindingState {
 }
 
 impl FindingState {
+    /// Returns in which list the gate sees the finding now.
+    ///
+    /// What nobody has worked on or ruled on is neither approval nor refusal.
+    #[must_use]
+    pub fn verdict_for_gate(self) -> Verdict {
+        match self {
+            Self::ToDo | Self::Claimed | Self::Contested | Self::AwaitingRuling => {
+                Verdict::Disputed
+            }
+            Self::Fixed | Self::Discarded | Self::Dismissed | Self::Logged | Self::Open { .. } => {
+                Verdict::Accepted
+            }
+        }
+    }
+
     /// Returns it in a few words.
     #[must_use]
     pub fn phrase(self) -> &'static str {

@@ -330,18 +330,16 @@ impl Item {
     }
 
     fn gated(&self, work: WorkPlace) -> GatedFinding {
-        let (verdict, counts) = match self.record.state {
-            FindingState::Fixed => (Verdict::Accepted, work == WorkPlace::Elsewhere),
-            FindingState::Discarded | FindingState::Dismissed | FindingState::Logged => {
-                (Verdict::Accepted, false)
-            }
-            // What nobody has worked on or ruled on is neither approval nor refusal.
+        let counts = match self.record.state {
+            FindingState::Fixed => work == WorkPlace::Elsewhere,
+            FindingState::Discarded | FindingState::Dismissed | FindingState::Logged => false,
             FindingState::ToDo
             | FindingState::Claimed
             | FindingState::Contested
-            | FindingState::AwaitingRuling => (Verdict::Disputed, true),
-            FindingState::Open { .. } => (Verdict::Accepted, true),
+            | FindingState::AwaitingRuling
+            | FindingState::Open { .. } => true,
         };
+        let verdict = self.record.state.verdict_for_gate();
         GatedFinding {
             verdict,
             obligation: self.record.obligation,

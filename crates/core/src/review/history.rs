@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::consensus::ClaimText;
-use crate::finding::{Category, Location};
+use crate::finding::{Category, Label, Location};
 use crate::review::identity::Claimed;
 use crate::review::report::Standing;
 use crate::scale::Severity;
@@ -24,6 +24,9 @@ pub struct TrackedFinding {
     pub category: Category,
     /// How bad it was found to be.
     pub severity: Severity,
+    /// The tag of the reviewer who is quoted, such as `MUST`. Version 0.1.0 did not record it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<Label>,
     /// The finding in one line, as it was put last.
     pub title: String,
     /// The cited line without its spaces, by which its absence is noticed.
@@ -53,6 +56,15 @@ impl TrackedFinding {
             rule: String::new(),
             text: ClaimText::of_title(&self.title),
         }])
+    }
+
+    /// Returns the tag and the severity, such as `MUST (high)`, or what is known of them.
+    #[must_use]
+    pub fn weight(&self) -> String {
+        match self.label {
+            Some(label) => label.with_severity(self.severity),
+            None => self.severity.to_string(),
+        }
     }
 
     /// Returns how it stood on a branch before a review there.
@@ -208,6 +220,7 @@ mod tests {
             location: Location::default(),
             category: Category::Bug,
             severity: Severity::High,
+            label: None,
             title: "x".to_owned(),
             code: "x".to_owned(),
             standing,

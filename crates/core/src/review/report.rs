@@ -13,7 +13,7 @@ use crate::ids::CaseId;
 use crate::money::{Cost, Usage};
 use crate::review::arbitration::{Arbitration, GateWithOffer};
 use crate::review::coverage::Coverage;
-use crate::review::gate::{Gate, Obligation};
+use crate::review::gate::{Gate, GateWord, Obligation};
 use crate::review::identity::SimilarDismissal;
 use crate::rulings::TeamRuling;
 use crate::scale::{Confidence, Severity};
@@ -89,6 +89,26 @@ impl ReviewReport {
             None => finding.obligation == Obligation::Mandatory,
         };
         binding && finding.counts && finding.verdict != Verdict::Rejected
+    }
+
+    /// Returns in which list the gate sees `finding`: where the consensus put it, until a coder
+    /// answered.
+    #[must_use]
+    pub fn verdict_for_gate(&self, finding: &ReviewedFinding) -> Verdict {
+        let answered = self.arbitration.iter().flat_map(|one| &one.findings);
+        let mut answered = answered.filter(|one| one.raised_in == 0 && one.id == finding.id);
+        match answered.next() {
+            Some(answered) => answered.state.verdict_for_gate(),
+            None => finding.verdict,
+        }
+    }
+
+    /// Tells whether a later word can still change the gate of this very review: a ruling, or an
+    /// answer that is missing.
+    #[must_use]
+    pub fn can_go_on(&self) -> bool {
+        let offered = self.gate_with_offer.as_ref().map(|offered| offered.gate);
+        matches!(self.gate, Gate::Inconclusive { .. }) || offered == Some(GateWord::Inconclusive)
     }
 }
 

@@ -282,6 +282,7 @@ pub(super) fn examples() -> Vec<(EventKind, Value)> {
                     location: Location::default(),
                     category: Category::Bug,
                     severity: Severity::High,
+                    label: None,
                     title: "wrong".into(),
                     code: "x=1".into(),
                     standing: Standing::Open,

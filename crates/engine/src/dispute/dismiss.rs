@@ -201,6 +201,7 @@ impl Engine {
             location: finding.location.clone(),
             category: finding.category,
             severity: finding.severity,
+            label: Some(finding.label),
             title: finding.title.clone(),
             code,
             standing: Standing::Open,

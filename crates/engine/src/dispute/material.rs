@@ -40,13 +40,8 @@ impl Engine {
     ) -> Result<DisputeBackground, CaseError> {
         let precedents = self.precedents_of(dispute).await?;
         let precedents = precedents.iter().filter_map(Precedent::of);
-        let severity = label.severity();
-        let is_same = label.as_str().eq_ignore_ascii_case(severity.as_str());
         Ok(DisputeBackground {
-            weight: match is_same {
-                true => label.as_str().to_owned(),
-                false => format!("{label} ({severity})"),
-            },
+            weight: label.with_severity(label.severity()),
             code: self.material_of(dispute)?,
             precedents: precedents.map(|one| one.phrase()).collect(),
         })

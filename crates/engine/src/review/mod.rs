@@ -509,19 +509,21 @@ async fn read_change(repository: &Repository, pinned: &Pinned) -> Result<Change,
 }
 
 fn outcome_of(report: &ReviewReport) -> Outcome {
+    let inconclusive = |cause: String| {
+        let class = report.reviewers.iter().find_map(|one| match &one.state {
+            ReviewerState::Missing { class, .. } => *class,
+            ReviewerState::Answered | ReviewerState::Idle => None,
+        });
+        Outcome::Inconclusive { class, cause }
+    };
     match &report.gate {
         Gate::Pass => Outcome::Completed,
+        // The files fail, and the case still waits for somebody: it goes on after the ruling.
+        Gate::Fail { .. } if report.can_go_on() => inconclusive(
+            "fixes are only in the offered work, and a part is not decided yet".to_owned(),
+        ),
         Gate::Fail { open } => Outcome::Failed { open: *open },
-        Gate::Inconclusive { causes } => {
-            let class = report.reviewers.iter().find_map(|one| match &one.state {
-                ReviewerState::Missing { class, .. } => *class,
-                ReviewerState::Answered | ReviewerState::Idle => None,
-            });
-            Outcome::Inconclusive {
-                class,
-                cause: causes.join("; "),
-            }
-        }
+        Gate::Inconclusive { causes } => inconclusive(causes.join("; ")),
     }
 }
 

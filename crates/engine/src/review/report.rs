@@ -217,6 +217,7 @@ impl Parts<'_> {
             location: lead.location.clone(),
             category: identity.category,
             severity: group.severity,
+            label: lead.label,
             title: lead.title.clone(),
             code: identity.code,
             standing: Standing::New,

@@ -69,6 +69,7 @@ fn facts(text: &mut String, dispute: &Dispute, now: Timestamp) {
         Subject::Task { task, title } => fact("Task", &format!("{title} ({task})")),
         Subject::Finding { review, finding } => {
             fact("Finding", &format!("{} ({})", finding.title, finding.id()));
+            fact("Weight", &finding.weight());
             fact("Place", &finding.location.to_string());
             fact("Review", review.as_str());
         }

@@ -170,13 +170,13 @@ pub(super) fn next_steps(report: &ReviewReport) -> Vec<NextStep> {
             ),
         });
     }
-    steps.push(match &report.gate {
-        Gate::Inconclusive { .. } => NextStep {
+    steps.push(match report.can_go_on() {
+        true => NextStep {
             says: "Then go on".to_owned(),
             command: format!("tribunal resume {}", report.case),
         },
         // A review that has failed is over.
-        Gate::Pass | Gate::Fail { .. } => NextStep {
+        false => NextStep {
             says: "Then review again".to_owned(),
             command: "tribunal review --arbitrate".to_owned(),
         },

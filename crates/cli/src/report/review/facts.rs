@@ -53,7 +53,12 @@ pub(super) fn of(
 
 /// Tells whether `finding` is one of those behind a FAIL.
 pub(super) fn fails(report: &ReviewReport, finding: &ReviewedFinding) -> bool {
-    finding.verdict == Verdict::Accepted && report.binds(finding)
+    report.verdict_for_gate(finding) == Verdict::Accepted && report.binds(finding)
+}
+
+/// Tells whether `finding` keeps the gate from being decided.
+pub(super) fn is_undecided(report: &ReviewReport, finding: &ReviewedFinding) -> bool {
+    report.verdict_for_gate(finding) == Verdict::Disputed && report.binds(finding)
 }
 
 /// Returns the word of the gate. A PASS for which no model looked says so, because rules find some
@@ -257,11 +262,7 @@ pub(super) fn calculation(trace: &[TraceLine]) -> String {
 
 /// Returns the severity of a finding with the reviewer's own word for it: `high`, `MUST (high)`.
 pub(crate) fn labelled_severity(finding: &ReviewedFinding) -> String {
-    let severity = finding.severity.as_str();
-    match finding.label.as_str() {
-        label if label.eq_ignore_ascii_case(severity) => severity.to_owned(),
-        label => format!("{label} ({severity})"),
-    }
+    finding.label.with_severity(finding.severity)
 }
 
 /// Returns what became of a finding before, in a few words.

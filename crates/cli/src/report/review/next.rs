@@ -1,6 +1,5 @@
 //! Which commands lead on from a review that did not pass.
 
-use tribunal_core::consensus::Verdict;
 use tribunal_core::review::gate::Gate;
 use tribunal_core::review::report::{ReviewReport, ReviewedFinding, ReviewerState};
 
@@ -36,7 +35,7 @@ fn after_fail(report: &ReviewReport) -> Vec<String> {
 
 fn after_inconclusive(report: &ReviewReport) -> Vec<String> {
     let mut steps = Vec::new();
-    let waits = |one: &&ReviewedFinding| one.verdict == Verdict::Disputed && report.binds(one);
+    let waits = |one: &&ReviewedFinding| facts::is_undecided(report, one);
     if let Some(first) = report.findings.iter().find(waits) {
         let id = one_line(&first.id, NAME);
         steps.push(format!(

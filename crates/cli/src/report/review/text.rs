@@ -121,7 +121,10 @@ impl Page<'_> {
             .report
             .findings
             .iter()
-            .filter(|finding| facts::fails(self.report, finding))
+            .filter(|finding| match self.report.gate {
+                Gate::Inconclusive { .. } => facts::is_undecided(self.report, finding),
+                Gate::Pass | Gate::Fail { .. } => facts::fails(self.report, finding),
+            })
             .map(|finding| one_line(&finding.id, NAME))
             .collect();
         let mut words = facts::gate(self.report);

@@ -44,6 +44,7 @@ fn known(name: &str, title: &str, standing: Standing, claims: &[SightedClaim]) -
         location: Location::default(),
         category: Category::Bug,
         severity: Severity::High,
+        label: None,
         title: title.to_owned(),
         code: "x".to_owned(),
         standing,

@@ -350,6 +350,7 @@ impl Bench<'_> {
             location: item.record.location.clone(),
             category: item.record.category,
             severity: item.record.severity,
+            label: Some(item.record.label),
             title: item.record.title.clone(),
             code: String::new(),
             standing: Standing::New,

@@ -20,7 +20,7 @@ use tribunal_core::event::{ArbitrationEvent, EventKind};
 use tribunal_core::ids::{AgentName, CaseId};
 use tribunal_core::review::arbitration::{Arbitration, CoderRound, End, FindingState, Offer};
 use tribunal_core::review::docket::{Docket, Item, WorkPlace};
-use tribunal_core::review::gate::{self, Evidence, Gate};
+use tribunal_core::review::gate::{self, Evidence};
 use tribunal_core::review::history::TrackedFinding;
 use tribunal_core::review::report::{ReviewReport, ReviewedFinding, Standing};
 use tribunal_core::review::response::Answer;
@@ -222,12 +222,7 @@ impl Bench<'_> {
         };
         let with_work = decide(WorkPlace::Delivered);
         let work = self.place_of_work(offer.as_ref());
-        let gate = match &with_work {
-            // The case waits for somebody, who can still go on with it.
-            Gate::Inconclusive { .. } => with_work.clone(),
-            Gate::Pass | Gate::Fail { .. } => decide(work),
-        };
-        report.gate = gate;
+        report.gate = decide(work);
         if self.wish.recorded.is_none() {
             let offered = self.gate_with(offer.as_ref(), &with_work, &outcome.start);
             report.gate_with_offer = offered.await?;
