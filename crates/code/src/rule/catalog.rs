@@ -90,7 +90,8 @@ fn joined(rules: Vec<CatalogRule>) -> Vec<CatalogRule> {
 fn catalog_rule(read: &ReadRule, domain: Domain) -> Result<CatalogRule, RuleError> {
     let languages = read.languages();
     let first = read.config.language.language();
-    let info = read.info(first, domain)?;
+    let mut info = read.info(first, domain)?;
+    info.message = without_variables(&info.message);
     // Its other languages have the same examples.
     let examples = read.metadata.examples(&info.id, first, info.scope);
     let shown = |example: Example| RuleExample {
@@ -109,6 +110,21 @@ fn catalog_rule(read: &ReadRule, domain: Domain) -> Result<CatalogRule, RuleErro
         bad,
         good,
     })
+}
+
+/// Returns a message with an ellipsis in the place of its meta variables.
+fn without_variables(message: &str) -> String {
+    let mut text = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some((before, after)) = rest.split_once('$') {
+        let is_name =
+            |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_' || c == '$';
+        let tail = after.trim_start_matches(is_name);
+        text.push_str(before);
+        text.push(if tail.len() < after.len() { '…' } else { '$' });
+        rest = tail;
+    }
+    text + rest
 }
 
 fn named(languages: &[Language]) -> String {

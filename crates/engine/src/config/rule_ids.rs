@@ -1,7 +1,7 @@
 //! Whether the rules that the settings name exist.
 
 use super::error::ConfigError;
-use super::node::Node;
+use super::node::{Mark, Node};
 use super::project::shown_base;
 use super::{Project, Sources};
 use crate::rules::{builtin_ids, did_you_mean, nearest_ids, project_rules};
@@ -14,8 +14,9 @@ pub(super) fn check(tree: &Node, sources: &Sources, project: &Project) -> Result
     let rules = tree.at(&["review", "rules"]);
     let base = sources.base.as_ref().map(shown_base);
     let written = rules.map(Node::entries).unwrap_or_default().iter();
+    let of_base = |mark: &Mark| base.is_some() && mark.source.file == base;
     let mut written = written
-        .filter(|entry| base.is_none() || entry.value.mark.source.file != base)
+        .filter(|entry| !of_base(&entry.mark) && !of_base(&entry.value.mark))
         .peekable();
     if written.peek().is_none() {
         return Ok(());
