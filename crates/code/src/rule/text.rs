@@ -138,9 +138,14 @@ pub(super) fn catalog() -> impl Iterator<Item = CatalogRule> {
         })
 }
 
-/// Returns the one format that a rule of a table with several formats reads; its id begins with it.
+/// Returns the one format that a rule of a table with several formats reads.
 fn files_of(id: &str) -> Option<&'static str> {
-    let formats = [("json-", "JSON"), ("toml-", "TOML"), ("sql-", "SQL")];
+    let formats = [
+        ("json-", "JSON"),
+        ("toml-", "TOML"),
+        ("sql-", "SQL"),
+        ("shell-delete-below-variable", "shell"),
+    ];
     let format = formats.iter().find(|(prefix, _)| id.starts_with(prefix));
     format.map(|(_, name)| *name)
 }
