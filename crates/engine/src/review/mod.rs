@@ -285,6 +285,7 @@ impl Engine {
             ignore: settings.review.ignore.clone(),
             left_out: Vec::new(),
             empty: None,
+            moved_is_new: false,
         };
         self.review_pinned(settings, wish, repository, pinned, members, id)
             .await
