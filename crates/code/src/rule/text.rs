@@ -195,7 +195,7 @@ pub(super) fn check(source: &TextSource<'_>, domains: &[Domain]) -> Report {
                 return report;
             }
             let hit = hit(&file, rule, info, &found);
-            report.take(hit, &file.lines, source.changed);
+            report.take(hit, &file.lines);
         }
     }
     report

@@ -6,7 +6,7 @@ use tribunal_code::rule::{builtin_ids, load_user_rules};
 
 use crate::case::CaseError;
 use crate::change::listing::{self, Entry, Kind};
-use crate::change::{self, ChangeError, Pinned, Repository, blobs};
+use crate::change::{ChangeError, Pinned, Repository, blobs};
 use crate::config::edited_keys;
 
 /// Where the settings of a review came from, for the report.
@@ -70,12 +70,7 @@ fn is_rule(path: &str) -> bool {
 }
 
 fn rules_at_base(repo: &Repository, pinned: &Pinned) -> Result<Vec<(String, String)>, CaseError> {
-    let base = match &pinned.base {
-        Some(base) => Some(base.clone()),
-        None if repo.is_versioned() && pinned.whole_files => change::head(repo)?,
-        None => None,
-    };
-    let Some(base) = base else {
+    let Some(base) = pinned.settled.clone() else {
         return Ok(Vec::new());
     };
     let folder = ".tribunal/rules".to_owned();

@@ -10,7 +10,7 @@ use tribunal_engine::config::{
 use super::World;
 
 /// Values that some setting or other takes, mild ones first of all.
-const VALUES: [&str; 44] = [
+pub(super) const VALUES: [&str; 44] = [
     "true",
     "false",
     "0",
@@ -57,10 +57,11 @@ const VALUES: [&str; 44] = [
     "{x: y}",
 ];
 
-const STRICT_BASE: &str = "\
+pub(super) const STRICT_BASE: &str = "\
 review:
   issues: {mandatory: [CRITICAL, HIGH, MEDIUM], optional: [LOW]}
   may_skip: [lock_file]
+  allow_new_suppressions: true
   on_dispute: {default: human}
 budget: {per_case: 1.0, per_day: 2.0, max_runs_per_case: 20}
 git: {push: never}
@@ -68,7 +69,7 @@ agents:
 - {name: ann, provider: scripted, script: ann.yml, role: reviewer}
 ";
 
-fn with_base(world: &World, base: Option<&str>, committed: Option<&str>) -> Sources {
+pub(super) fn with_base(world: &World, base: Option<&str>, committed: Option<&str>) -> Sources {
     let bytes = |text: &str| text.as_bytes().to_vec();
     let mut sources = world.sources();
     sources.trust = Trust::Withheld;
@@ -81,7 +82,12 @@ fn with_base(world: &World, base: Option<&str>, committed: Option<&str>) -> Sour
     sources
 }
 
-fn resolved(world: &World, base: Option<&str>, theirs: &str, is_committed: bool) -> Loaded {
+pub(super) fn resolved(
+    world: &World,
+    base: Option<&str>,
+    theirs: &str,
+    is_committed: bool,
+) -> Loaded {
     fs::write(world.project_file(), theirs).unwrap();
     let committed = is_committed.then_some(theirs).or(base);
     load(&with_base(world, base, committed)).unwrap_or_else(|error| panic!("{theirs}: {error}"))
@@ -108,6 +114,9 @@ fn without_tightening(before: &Settings, mut after: Settings) -> Settings {
     }
     if is.may_skip.iter().all(|why| was.may_skip.contains(why)) {
         is.may_skip = was.may_skip.clone();
+    }
+    if !is.allow_new_suppressions {
+        is.allow_new_suppressions = was.allow_new_suppressions;
     }
     if is.on_dispute.default_recourse == Recourse::Human {
         is.on_dispute.default_recourse = was.on_dispute.default_recourse;
@@ -137,7 +146,7 @@ fn without_tightening(before: &Settings, mut after: Settings) -> Settings {
 }
 
 /// Returns a file that sets `key` to `value`.
-fn file_with(key: &str, value: &str) -> String {
+pub(super) fn file_with(key: &str, value: &str) -> String {
     if let Some(field) = key.strip_prefix("agents.NAME.") {
         let rest = match field {
             "name" => {
@@ -162,17 +171,19 @@ fn file_with(key: &str, value: &str) -> String {
     format!("{opened}{value}{}\n", "}".repeat(parts.len()))
 }
 
+/// Returns every key that a file can set.
+pub(super) fn all_keys(world: &World) -> Vec<String> {
+    let shown = world.loaded().show().into_iter();
+    let mut keys: Vec<String> = shown.map(|one| one.key).collect();
+    keys.extend(AgentSettings::KEYS.map(|key| format!("agents.NAME.{key}")));
+    keys.push("providers.anthropic.concurrency".to_owned());
+    keys
+}
+
 #[test]
 fn no_setting_of_an_untrusted_file_makes_the_gate_milder() {
     let world = World::new();
-    let mut keys: Vec<String> = world
-        .loaded()
-        .show()
-        .into_iter()
-        .map(|one| one.key)
-        .collect();
-    keys.extend(AgentSettings::KEYS.map(|key| format!("agents.NAME.{key}")));
-    keys.push("providers.anthropic.concurrency".to_owned());
+    let keys = all_keys(&world);
     for (base, is_committed) in [(None, false), (Some(STRICT_BASE), true)] {
         let before = load(&with_base(&world, base, base)).unwrap().settings;
         for key in &keys {

@@ -206,6 +206,7 @@ fn report(gate: &str, given: &[&str]) -> ReviewReport {
         findings: Vec::new(),
         arbitration: None,
         fixed: Vec::new(),
+        suppressed: Vec::new(),
         coverage: Coverage::default(),
         statistics: Statistics::default(),
         usage: Usage::default(),

@@ -125,8 +125,9 @@ impl Bench<'_> {
     ) -> Result<Vec<Said>, CaseError> {
         let rules = sit::parse_rules(&self.request.rules)?;
         let owned = now.clone();
-        let domains = Domain::BUILTIN;
-        let checked = tokio::task::spawn_blocking(move || builtin::check(&owned, &domains, rules));
+        let (domains, markers) = (Domain::BUILTIN, self.request.markers());
+        let check = move || builtin::check(&owned, &domains, rules, markers);
+        let checked = tokio::task::spawn_blocking(check);
         let checked = checked
             .await
             .map_err(|error| CaseError::Request(format!("a built-in reviewer failed: {error}")))?;
@@ -279,6 +280,7 @@ pub(super) fn work_pinned(request: &super::ReviewRequest, start: &str, commit: &
     Pinned {
         title: format!("the coder's work on {}", request.pinned.title),
         base: Some(start.to_owned()),
+        settled: request.pinned.settled.clone(),
         head: Some(commit.to_owned()),
         whole_files: false,
         loose_patch: None,
