@@ -49,6 +49,12 @@ pub trait Agent: Send + Sync {
         true
     }
 
+    /// Tells whether replies that come from a file say that they cost something, as those of a model
+    /// would; budgets count them then.
+    async fn states_a_cost(&self) -> bool {
+        false
+    }
+
     /// Returns a text that is another one when another program would be started, or the same one
     /// with other words; nothing where no program is.
     fn stamp(&self) -> Option<String> {

@@ -109,6 +109,11 @@ impl Agent for ScriptedAgent {
         &self.profile
     }
 
+    async fn states_a_cost(&self) -> bool {
+        let script = self.script().await;
+        script.is_ok_and(|script| script.states_a_cost())
+    }
+
     async fn run(
         &self,
         call: Call,

@@ -13,7 +13,7 @@ use tribunal_core::time::Timestamp;
 
 use crate::Engine;
 use crate::case::{CaseError, blocking};
-use crate::change::{self, ChangeError, Pinned, Repository, blobs};
+use crate::change::{ChangeError, Pinned, Repository, blobs};
 use crate::config::read_yaml;
 use crate::files;
 
@@ -39,19 +39,15 @@ impl RulingsInForce {
         *self == Self::default()
     }
 
-    /// Returns what counts for the change that was pinned: the file of the commit before it, or for
-    /// whole files that of the last commit.
+    /// Returns what counts for the change that was pinned: the file of the commit before it, or of the
+    /// commit at which its branch left the default branch.
     pub(crate) fn read(
         repository: &Repository,
         pinned: &Pinned,
         now: Timestamp,
     ) -> Result<Self, ChangeError> {
-        let base = match &pinned.base {
-            Some(base) => Some(base.clone()),
-            None if pinned.whole_files && repository.is_versioned() => change::head(repository)?,
-            None => None,
-        };
-        let [before, after] = sides(repository, [base.as_deref(), pinned.head.as_deref()])?;
+        let settled = pinned.settled.as_deref();
+        let [before, after] = sides(repository, [settled, pinned.head.as_deref()])?;
         let mut notes = Vec::new();
         let known = understood(before, "of the base commit", &mut notes);
         let mut unsaid = Vec::new();
@@ -59,6 +55,10 @@ impl RulingsInForce {
         let added = added.iter().filter(|one| !known.contains(one)).count();
         match (added, pinned.whole_files) {
             (0, _) => {}
+            (count, false) if pinned.settled != pinned.base => notes.push(format!(
+                "not yet in force: {} of this branch; `{FILE}` counts once the default branch has it",
+                counted(count)
+            )),
             (count, false) => notes.push(format!(
                 "not yet in force: {} added by this change; `{FILE}` counts from the base commit",
                 counted(count)

@@ -14,6 +14,8 @@ mod reference;
 mod roster;
 #[path = "config/self_judging.rs"]
 mod self_judging;
+#[path = "config/self_judging_gates.rs"]
+mod self_judging_gates;
 #[path = "config/trust.rs"]
 mod trust;
 

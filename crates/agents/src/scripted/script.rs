@@ -141,6 +141,12 @@ impl TryFrom<RawReply> for ScriptedReply {
 }
 
 impl Script {
+    /// Tells whether any reply costs something.
+    pub(super) fn states_a_cost(&self) -> bool {
+        let free = Cost::Known(MicroUsd(0));
+        self.replies.iter().any(|reply| reply.cost != free)
+    }
+
     /// Returns the script that needs no file.
     pub(super) fn built_in() -> Self {
         let text = "Hello from the scripted agent. I ask no model: I answer from a file, or, as \

@@ -223,6 +223,33 @@ fn a_budget_stops_before_the_next_call() {
 }
 
 #[test]
+fn the_budget_of_a_day_stops_a_script_that_says_what_it_costs() {
+    let env = TestEnv::new();
+    let script = |name: &str, replies: &str| {
+        let path = env.root().join(name);
+        std::fs::write(&path, replies).unwrap();
+        path.display().to_string()
+    };
+    let paid = script(
+        "paid.json",
+        r#"{"replies": [{"text": "done", "cost_usd": 0.3}]}"#,
+    );
+    let free = script("free.json", r#"{"replies": [{"text": "done"}]}"#);
+    env.write_user_config(&format!(
+        "agents:\n  - {{name: ann, provider: scripted, script: {paid:?}, role: reviewer}}\n  \
+         - {{name: bob, provider: scripted, script: {free:?}, role: reviewer}}\n\
+         budget: {{per_day: 0.5}}\n"
+    ));
+    env.run(["ask", "ann", "One"]).assert_code(0);
+    env.run(["ask", "ann", "Two"]).assert_code(0);
+    let ran = env.run(["ask", "ann", "Three", "--json"]).assert_code(7);
+    assert_eq!(ran.json()["state"]["why"]["cap"], "day", "{ran:?}");
+    // Whoever costs nothing goes on.
+    env.run(["ask", "bob", "Four"]).assert_code(0);
+    env.assert_healthy();
+}
+
+#[test]
 fn an_agent_may_spend_its_own_budget_in_one_case_and_no_more() {
     let env = TestEnv::new();
     let script = env.write(

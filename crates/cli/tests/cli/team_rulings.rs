@@ -280,3 +280,29 @@ fn an_entry_is_taken_back_and_comments_stay() {
     );
     env.assert_healthy();
 }
+
+#[test]
+fn a_ruling_of_an_earlier_commit_of_the_same_branch_does_not_count() {
+    let (env, id) = desk();
+    let text = dismissed(&env, &id, &[]);
+    env.git(&["checkout", "-q", "-b", "topic"]);
+    commit_file(&env, &text);
+    env.git(&["add", "src"]);
+    env.git(&["commit", "-q", "-m", "code"]);
+    let report = colleague(&env, &["--commit", "HEAD", "--json"])
+        .assert_code(1)
+        .json();
+    assert_snapshot!(notes(&report).join("\n"), @"not yet in force: 1 ruling of this branch; `.tribunal/rulings.yml` counts once the default branch has it");
+    // Nor for files, nor for what is not committed yet.
+    colleague(&env, &["src/a.py"]).assert_code(1);
+    env.git(&["reset", "-q", "--soft", "HEAD~1"]);
+    colleague(&env, &["--staged"]).assert_code(1);
+    // Once the default branch has it, it counts for every branch that began after it.
+    env.git(&["stash", "-q"]);
+    env.git(&["checkout", "-q", "main"]);
+    env.git(&["merge", "-q", "--ff-only", "topic"]);
+    env.git(&["checkout", "-q", "-b", "second"]);
+    env.git(&["stash", "pop", "-q"]);
+    env.commit_all("code");
+    colleague(&env, &["--commit", "HEAD"]).assert_code(0);
+}

@@ -184,14 +184,102 @@ fn a_comment_that_the_change_adds_suppresses_nothing() {
         env.write("app.py", with(comment));
         env.run(["review"]).assert_code(1);
     }
+    // Naming the file does not help: no commit has the comment.
+    let ran = env.run(["review", "app.py", "--json"]).assert_code(1);
+    assert!(notes(&ran.json()).contains("this change wrote it"));
     env.commit_all("with a reason");
     let ran = env.run(["review", "app.py", "--json"]).assert_code(0);
-    let said = notes(&ran.json());
-    assert!(
-        said.contains("suppressed: `python-eval` at app.py:3, because: the input is ours"),
-        "{said}"
+    assert_eq!(
+        ran.json()["suppressed"],
+        serde_json::json!([{
+            "rule": "python-eval",
+            "reviewer": "builtin:security",
+            "location": {"file": "app.py", "line": 3, "end_line": null, "function": "f"},
+            "title": "`eval` runs text that is not a literal as code",
+            "label": "HIGH",
+            "reason": "the input is ours",
+        }])
     );
+    let told = "[HIGH] `python-eval` at app.py:3 (builtin:security), because: the input is ours";
+    let text = env.run(["review", "app.py"]).assert_code(0).stdout;
+    assert!(text.contains("Suppressed: 1"), "{text}");
+    let in_one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(in_one_line.contains(told), "{text}");
+    for format in ["markdown", "html", "sarif"] {
+        let text = env.run(["review", "app.py", "--format", format]).stdout;
+        assert!(text.contains("the input is ours"), "{format}: {text}");
+    }
     env.write("app.py", with("tribunal-ignore python-eval"));
     let ran = env.run(["review", "app.py", "--json"]).assert_code(1);
     assert!(notes(&ran.json()).contains("it gives no reason"));
+}
+
+#[test]
+fn a_copied_comment_suppresses_nothing_and_neither_does_one_for_edited_code() {
+    let env = TestEnv::with_repository();
+    let marker = "# tribunal-ignore python-eval: the input is ours";
+    env.write(
+        "app.py",
+        format!("def f(x):\n    {marker}\n    return eval(x)\n"),
+    );
+    env.commit_all("with a reason");
+    env.run(["review", "app.py"]).assert_code(0);
+    for text in [
+        format!(
+            "def f(x):\n    {marker}\n    return eval(x)\n\ndef g(x):\n    {marker}\n    return eval(x)\n"
+        ),
+        format!("def f(x):\n    {marker}\n    return eval(x + y)\n"),
+    ] {
+        env.write("app.py", text);
+        env.run(["review", "app.py"]).assert_code(1);
+        env.run(["review"]).assert_code(1);
+    }
+}
+
+#[test]
+fn a_comment_of_an_earlier_commit_of_the_branch_suppresses_nothing() {
+    let env = TestEnv::with_repository();
+    let marker = "    # tribunal-ignore python-eval: the input is ours\n";
+    env.git(&["checkout", "-q", "-b", "topic"]);
+    env.write("app.py", format!("def f(x):\n{marker}    return eval(x)\n"));
+    env.commit_all("the comment");
+    for args in [
+        ["review", "app.py"].as_slice(),
+        &["review", "--base", "main"],
+        &["review", "--commit", "HEAD"],
+    ] {
+        env.run(args).assert_code(1);
+    }
+    env.git(&["checkout", "-q", "main"]);
+    env.git(&["merge", "-q", "--ff-only", "topic"]);
+    env.run(["review", "app.py"]).assert_code(0);
+}
+
+#[test]
+fn the_base_may_allow_comments_that_a_change_adds_and_the_change_may_not() {
+    let env = TestEnv::with_repository();
+    let code = "def f(x):\n    return eval(x)  # tribunal-ignore python-eval: the input is ours\n";
+    let allows = "review: {allow_new_suppressions: true}\n";
+    env.git(&["checkout", "-q", "-b", "topic"]);
+    env.write("app.py", code);
+    env.write(".tribunal/config.yml", allows);
+    env.commit_all("both");
+    env.run(["review", "--base", "main"]).assert_code(1);
+    env.git(&["checkout", "-q", "main"]);
+    env.write(".tribunal/config.yml", allows);
+    env.commit_all("settings");
+    env.git(&["checkout", "-q", "-b", "second"]);
+    env.write("app.py", code);
+    env.commit_all("code");
+    let ran = env
+        .run(["review", "--base", "main", "--json"])
+        .assert_code(0);
+    assert_eq!(ran.json()["suppressed"][0]["rule"], "python-eval");
+    // An untrusted file may forbid it again.
+    env.write(
+        ".tribunal/config.yml",
+        "review: {allow_new_suppressions: false}\n",
+    );
+    env.commit_all("stricter");
+    env.run(["review", "--base", "main"]).assert_code(1);
 }

@@ -90,6 +90,8 @@ pub struct Silenced {
     pub hit: Hit,
     /// Why, in the words of the comment.
     pub reason: String,
+    /// The line of the comment.
+    pub marker: u32,
 }
 
 /// A comment that would silence a hit but does not count.
@@ -396,30 +398,42 @@ fn report(
         ..Report::default()
     };
     for hit in all {
-        report.take(hit, &lines, source.changed);
+        report.take(hit, &lines);
     }
     report
 }
 
 impl Report {
     /// Takes a hit, as one that counts or as one that a comment silences.
-    pub(super) fn take(&mut self, hit: Hit, lines: &[&str], changed: Option<&LineSet>) {
-        let Some(marker) = marker(lines, hit.line, &hit.rule, hit.domain) else {
-            self.hits.push(hit);
-            return;
+    pub(super) fn take(&mut self, hit: Hit, lines: &[&str]) {
+        match marker(lines, hit.line, &hit.rule, hit.domain) {
+            Some(marker) if !marker.reason.is_empty() => self.silenced.push(Silenced {
+                hit,
+                reason: marker.reason,
+                marker: marker.line,
+            }),
+            Some(_) => self.refuse(hit, Refusal::NoReason),
+            None => self.hits.push(hit),
+        }
+    }
+
+    /// Lets a comment count no more if it, or the code that it is about, is on one of `lines`:
+    /// whoever wrote them cannot excuse them.
+    pub fn refuse_markers_on(&mut self, lines: &LineSet) {
+        let is_there = |one: &Silenced| {
+            lines.contains(one.marker) || lines.touches(one.hit.line, one.hit.end_line)
         };
-        let is_new = changed.is_some_and(|changed| {
-            changed.touches(marker.line, marker.line) || changed.touches(hit.line, hit.line)
-        });
-        let why = match (marker.reason.is_empty(), is_new) {
-            (false, false) => {
-                let reason = marker.reason;
-                self.silenced.push(Silenced { hit, reason });
-                return;
-            }
-            (true, _) => Refusal::NoReason,
-            (false, true) => Refusal::OfTheChange,
-        };
+        let silenced = std::mem::take(&mut self.silenced);
+        let (refused, kept): (Vec<_>, Vec<_>) = silenced.into_iter().partition(is_there);
+        self.silenced = kept;
+        for one in refused {
+            self.refuse(one.hit, Refusal::OfTheChange);
+        }
+        self.hits
+            .sort_by(|a, b| (a.line, &a.rule).cmp(&(b.line, &b.rule)));
+    }
+
+    fn refuse(&mut self, hit: Hit, why: Refusal) {
         self.refused.push(Refused {
             rule: hit.rule.clone(),
             line: hit.line,

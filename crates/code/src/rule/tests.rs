@@ -234,3 +234,19 @@ fn settings_switch_rules_off_and_change_their_level() {
     assert_eq!(shown(&report.hits), ["2:1-2 shell-download-and-run -"]);
     assert_eq!(report.hits[0].label, Label::High);
 }
+
+#[test]
+fn a_marker_on_a_line_of_the_change_does_not_count_and_one_for_edited_code_neither() {
+    let text = "# tribunal-ignore python-eval: a constant\neval(\n  x\n)\n";
+    for (changed, silenced) in [(1, 0), (2, 0), (3, 0), (4, 0), (5, 1)] {
+        let mut report = Reviewer::new(Domain::BUILTIN)
+            .check(&source(text))
+            .expect("it parses");
+        assert_eq!(report.silenced.len(), 1);
+        report.refuse_markers_on(&[changed].into_iter().collect());
+        assert_eq!(report.silenced.len(), silenced, "{changed}");
+        assert_eq!(report.hits.len(), 1 - silenced, "{changed}");
+        let why: Vec<Refusal> = report.refused.iter().map(|one| one.why).collect();
+        assert_eq!(why, vec![Refusal::OfTheChange; 1 - silenced], "{changed}");
+    }
+}

@@ -244,7 +244,7 @@ pub(super) fn check(
                 return report;
             }
             let hit = hit(&file, rule, info, &found);
-            report.take(hit, &file.lines, source.changed);
+            report.take(hit, &file.lines);
         }
     }
     report

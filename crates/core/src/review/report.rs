@@ -53,6 +53,9 @@ pub struct ReviewReport {
     pub arbitration: Option<Arbitration>,
     /// Findings of earlier reviews that this one found to be fixed.
     pub fixed: Vec<FixedFinding>,
+    /// Findings of rules that a comment in the code suppresses; they do not count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suppressed: Vec<SuppressedFinding>,
     /// What was seen and what was not.
     pub coverage: Coverage,
     /// Rules of the built-in reviewers whose level the settings change; those that are `off` did
@@ -137,6 +140,23 @@ pub struct ChangeSummary {
     /// Why there is nothing to review, when the change is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empty: Option<String>,
+}
+
+/// A finding that a comment in the code suppresses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SuppressedFinding {
+    /// The rule that the comment names.
+    pub rule: String,
+    /// Who would have reported it.
+    pub reviewer: String,
+    /// Where.
+    pub location: Location,
+    /// The finding in one line.
+    pub title: String,
+    /// How grave it would have been.
+    pub label: Label,
+    /// Why it does not count, in the words of the comment.
+    pub reason: String,
 }
 
 /// One member of the panel.

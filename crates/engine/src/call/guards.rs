@@ -28,7 +28,7 @@ impl Engine {
         seat: &Seat,
     ) -> Result<(), CaseError> {
         let mut caps = self.caps;
-        if seat.is_free() {
+        if seat.is_free() && !seat.agent.states_a_cost().await {
             // What others have cost today is no reason against a call that nobody is paid for.
             caps.day = None;
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::repository::Repository;
 use super::revision::{self, Other};
+use super::settled::settled;
 use super::{ChangeError, ChangeLimits, ChangeRequest, ChangeSource, blobs, pin};
 use crate::config::{BaseFile, FILE_NAME, PROJECT_DIR};
 use crate::files::LedgerDir;
@@ -102,25 +103,27 @@ fn base_of(
     head: &str,
     files: &[String],
 ) -> Result<Option<String>, ChangeError> {
-    match source {
+    let base = match source {
         ChangeSource::Base(name) => {
             let other = Other {
                 name: name.clone(),
                 commit: revision::resolve(repo, name)?,
             };
-            revision::merge_base(repo, &other, head).map(Some)
+            return revision::merge_base(repo, &other, head).map(Some);
         }
         ChangeSource::Commit(name) => {
             let commit = revision::resolve(repo, name)?;
-            revision::parent(repo, &commit)
+            revision::parent(repo, &commit)?
         }
-        ChangeSource::Default => default_base(repo, head, files).map(Some),
+        ChangeSource::Default => Some(default_base(repo, head, files)?),
         ChangeSource::Files
         | ChangeSource::Uncommitted
         | ChangeSource::Staged
         | ChangeSource::Patch(_)
-        | ChangeSource::PatchText(_) => Ok(Some(head.to_owned())),
-    }
+        | ChangeSource::PatchText(_) => Some(head.to_owned()),
+    };
+    // An earlier commit of the branch under review is not the word of the project.
+    base.map(|base| settled(repo, &base)).transpose()
 }
 
 /// Returns the base of uncommitted work or of the branch, whichever will be reviewed. Where all say

@@ -29,6 +29,7 @@ mod read;
 mod repository;
 mod revision;
 mod settings;
+mod settled;
 mod snapshot;
 mod take;
 
@@ -38,6 +39,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tribunal_code::diff::{Diff, FileDiff};
 use tribunal_code::language::Language;
+use tribunal_code::lines::LineSet;
 use tribunal_core::review::coverage::{FileStatus, LeftOut};
 
 pub use before::{Before, settings_before};
@@ -54,6 +56,7 @@ pub use repository::{Home, Repository};
 pub(crate) use revision::head;
 pub(crate) use revision::{branch as head_branch, head as head_commit, tree as tree_of};
 pub(crate) use revision::{fork_point, resolve as resolve_commit, work_start};
+pub(crate) use settled::settled;
 
 /// What somebody asks to have reviewed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,6 +122,10 @@ pub struct Pinned {
     pub title: String,
     /// The commit or tree before the change; none if there was nothing.
     pub base: Option<String>,
+    /// The commit or tree whose files decide about the change, such as rulings and markers: the base,
+    /// unless that is a commit of the branch under review itself. None if there is nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<String>,
     /// The commit or tree after the change; none for a patch without a repository.
     pub head: Option<String>,
     /// Whether files are reviewed as a whole, whatever changed.
@@ -185,6 +192,9 @@ pub struct ChangedFile {
     pub patch: String,
     /// The same, read: which lines changed. All lines did where whole files are reviewed.
     pub diff: FileDiff,
+    /// Lines that the settled files do not have, where the text has a marker that silences a rule or
+    /// a linter: none of these counts there.
+    pub unsettled: LineSet,
     /// The programming language, if it is one of those understood.
     pub language: Option<Language>,
     /// Whether bytes of the text had to be replaced.

@@ -69,7 +69,7 @@ impl Rules {
         let tree = if pinned.whole_files {
             pinned.head.as_deref()
         } else {
-            pinned.base.as_deref()
+            pinned.settled.as_deref().or(pinned.base.as_deref())
         };
         let paths: Vec<&[u8]> = entries.iter().map(|entry| entry.path.as_slice()).collect();
         let attributes = match tree {

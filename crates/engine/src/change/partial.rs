@@ -9,6 +9,7 @@ use tribunal_core::review::coverage::{FileStatus, LeftOut, Omission};
 use super::omit::{Ignored, left_out, too_many};
 use super::patch::sections;
 use super::repository::Repository;
+use super::settled::all_lines;
 use super::{ChangeError, ChangedFile, Pinned, blobs, names, paths};
 
 /// The last line that a patch may speak of; lines in between are held as empty ones.
@@ -110,6 +111,8 @@ fn file(diff: FileDiff, section: &[u8]) -> ChangedFile {
         },
         status,
         language: Language::detect(&diff.path, &text),
+        // Only the patch says what was there before.
+        unsettled: all_lines(&text),
         text: Arc::from(text),
         base_text: base_text.map(Arc::from),
         patch,

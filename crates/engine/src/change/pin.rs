@@ -7,6 +7,7 @@ use super::omit::left_out;
 use super::paths;
 use super::repository::Repository;
 use super::revision::{self, Other};
+use super::settled::settled;
 use super::snapshot::{self, Snapshot};
 use super::take::Intake;
 use super::{ChangeError, ChangeRequest, ChangeSource, Empty, Pinned, patch};
@@ -26,7 +27,7 @@ pub fn pin(repo: &Repository, request: &ChangeRequest) -> Result<Pinned, ChangeE
         intake: Intake::new(request.limits, &request.ignore)?,
         request,
     };
-    match &request.source {
+    let mut pinned = match &request.source {
         ChangeSource::Default => wanted.default(),
         ChangeSource::Files => wanted.files(),
         ChangeSource::Uncommitted => wanted.uncommitted(),
@@ -38,6 +39,33 @@ pub fn pin(repo: &Repository, request: &ChangeRequest) -> Result<Pinned, ChangeE
             wanted.patch(&bytes)
         }
         ChangeSource::PatchText(bytes) => wanted.patch(bytes),
+    }?;
+    pinned.settled = settled_side(repo, &request.source, &pinned)?;
+    Ok(pinned)
+}
+
+/// Returns whose files decide about what was chosen. Whoever names a base means that one.
+fn settled_side(
+    repo: &Repository,
+    source: &ChangeSource,
+    pinned: &Pinned,
+) -> Result<Option<String>, ChangeError> {
+    let base = pinned.base.clone();
+    if !repo.is_versioned() || matches!(source, ChangeSource::Base(_)) {
+        return Ok(base);
+    }
+    let Some(head) = revision::head(repo)? else {
+        return Ok(base);
+    };
+    match (source, base) {
+        (ChangeSource::Files, _) => settled(repo, &head).map(Some),
+        // A patch that is part of HEAD has a tree for its base, without a history.
+        (ChangeSource::Patch(_) | ChangeSource::PatchText(_), Some(base)) if base != head => {
+            let settled = settled(repo, &head)?;
+            Ok(Some(if settled == head { base } else { settled }))
+        }
+        (_, Some(base)) => settled(repo, &base).map(Some),
+        (_, None) => Ok(None),
     }
 }
 
@@ -54,6 +82,7 @@ impl Wanted<'_> {
         Pinned {
             title: title.into(),
             base: None,
+            settled: None,
             head: None,
             whole_files: false,
             loose_patch: None,

@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use tribunal_code::language::Language;
+use tribunal_code::lines::LineSet;
 use tribunal_code::nature::Nature;
 use tribunal_code::place;
 use tribunal_code::text::decode;
@@ -15,7 +16,7 @@ use super::compare::{Effort, Pair};
 use super::listing::{self, Entry, Kind, Side};
 use super::omit::{Rules, is_generated, left_out, too_many};
 use super::repository::Repository;
-use super::{Change, ChangeError, ChangedFile, Pinned, blobs, names, partial};
+use super::{Change, ChangeError, ChangedFile, Pinned, blobs, names, partial, settled};
 
 /// What an object turned out to be.
 #[derive(Debug, Clone)]
@@ -63,6 +64,7 @@ pub fn read(repo: &Repository, pinned: &Pinned) -> Result<Change, ChangeError> {
                 Err(left) => omitted.push(left),
             }
         }
+        settled::mark(repo, pinned, &mut files)?;
     }
     if let Some(id) = &pinned.loose_patch {
         partial::read(repo, pinned, id, &mut files, &mut omitted)?;
@@ -277,6 +279,7 @@ impl<'a> Named<'a> {
                 .filter(|_| status == FileStatus::Renamed)
                 .map(str::to_owned),
             status,
+            unsettled: LineSet::default(),
             language: Language::detect(self.path, &text),
             text,
             base_text,

@@ -77,6 +77,22 @@ pub(super) fn others(repo: &Repository) -> Result<Vec<Other>, ChangeError> {
     Ok(others)
 }
 
+/// Returns the default branch: that of the remote, or of this repository where the remote has none.
+pub(super) fn default_branch(repo: &Repository) -> Result<Option<Other>, ChangeError> {
+    let remote = names(repo)?.args(["symbolic-ref", "-q", "refs/remotes/origin/HEAD"]);
+    let configured = repo.settings.get("init.defaultbranch");
+    let known: Vec<&str> = configured.into_iter().chain(["main", "master"]).collect();
+    let of = |start: &'static str| known.iter().map(move |name| format!("{start}{name}"));
+    let candidates = remote.answer()?.into_iter();
+    let candidates = candidates.chain(of("refs/remotes/origin/"));
+    for name in candidates.chain(of("refs/heads/")) {
+        if let Some(commit) = find(repo, &name)? {
+            return Ok(Some(Other { name, commit }));
+        }
+    }
+    Ok(None)
+}
+
 /// Returns the commit at which the history of `commit` left that of `other`.
 pub(super) fn merge_base(
     repo: &Repository,

@@ -36,7 +36,7 @@ type Row = (&'static str, fn(&Settings, &Settings) -> Option<Tightened>);
 
 /// Keys whose values can be compared, so that the stricter one can be taken. Only what can never
 /// help a change through the gate belongs here; one more reviewer can, for it may outvote others.
-const TIGHTENING: [Row; 9] = [
+const TIGHTENING: [Row; 10] = [
     ("review.issues.mandatory", |now, theirs| {
         let (now, theirs) = (&now.review.issues, &theirs.review.issues);
         more_labels(
@@ -60,6 +60,11 @@ const TIGHTENING: [Row; 9] = [
             .filter(|why| theirs.review.may_skip.contains(why))
             .collect();
         (kept.len() < now.len()).then(|| vec![("review.may_skip", json!(kept))])
+    }),
+    ("review.allow_new_suppressions", |now, theirs| {
+        let allows = |settings: &Settings| settings.review.allow_new_suppressions;
+        (allows(now) && !allows(theirs))
+            .then(|| vec![("review.allow_new_suppressions", json!(false))])
     }),
     ("review.on_dispute.default", |now, theirs| {
         let is_human =

@@ -40,6 +40,9 @@ pub struct ReviewSettings {
     pub ignore: Vec<String>,
     /// Reasons for which a changed file may stay unreviewed without forbidding a PASS.
     pub may_skip: Vec<Omission>,
+    /// Whether comments and attributes that silence a rule or a linter count where the change under
+    /// review adds them.
+    pub allow_new_suppressions: bool,
     /// Largest file that is reviewed.
     pub max_file: Size,
     /// Most files of one change.
@@ -75,6 +78,7 @@ impl Default for ReviewSettings {
                 Omission::Submodule,
                 Omission::NotCode,
             ],
+            allow_new_suppressions: false,
             max_file: Size(2 << 20),
             max_files: 5_000,
             opinions: OpinionSettings::default(),

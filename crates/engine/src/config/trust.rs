@@ -11,8 +11,10 @@ use super::node::{Kind, Node};
 use super::read::absolute;
 use crate::files::{Durability, create_private_dir, write_private};
 
-/// Keys of an agent that decide what runs, with which secrets, or where data goes.
-const SENSITIVE_OF_AGENT: [&str; 6] = [
+/// Keys of an agent that decide what runs, with which secrets, where data goes, or whether silence
+/// is an answer.
+const SENSITIVE_OF_AGENT: [&str; 7] = [
+    "accept_empty",
     "command",
     "env",
     "pass_env",

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tribunal_code::nature::Nature;
-use tribunal_code::rule::{Domain, Hit, Refusal, Report, Reviewer, Source, TextSource};
-use tribunal_core::finding::{Finding, Grounding, Location, Source as Told};
+use tribunal_code::rule::{Domain, Hit, Refusal, Report, Reviewer, Silenced, Source, TextSource};
+use tribunal_core::finding::{Finding, Grounding, Label, Location, Source as Told};
 use tribunal_core::review::coverage::FileStatus;
+use tribunal_core::review::report::SuppressedFinding;
 
 use crate::change::{Change, ChangedFile};
 
@@ -20,12 +21,23 @@ pub(crate) struct Checked {
     pub(crate) findings: BTreeMap<Domain, Vec<Finding>>,
     /// Files that could not be checked to the end, each with the reason.
     pub(crate) unread: Vec<(String, String)>,
-    /// What is to be said about comments that silence a rule, or would.
-    pub(crate) suppressions: Vec<String>,
+    /// Findings that a comment suppresses.
+    pub(crate) suppressed: Vec<SuppressedFinding>,
+    /// What is to be said about comments that suppress nothing.
+    pub(crate) refused: Vec<String>,
+}
+
+/// Whose comments suppress findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Markers {
+    /// Those that were there before the change.
+    Settled,
+    /// All of them.
+    All,
 }
 
 /// Checks all files of a change: those with a grammar by their syntax, all by their text. Blocks; meant for a thread of its own.
-pub(crate) fn check(change: &Change, reviewer: &Reviewer) -> Checked {
+pub(crate) fn check(change: &Change, reviewer: &Reviewer, markers: Markers) -> Checked {
     let readable: Vec<&ChangedFile> = change
         .files
         .iter()
@@ -37,7 +49,8 @@ pub(crate) fn check(change: &Change, reviewer: &Reviewer) -> Checked {
         let mut done = Vec::new();
         while let Some(file) = readable.get(next.fetch_add(1, Ordering::Relaxed)) {
             let seen_as = place_of(&file.path, change);
-            done.push((file.path.as_str(), check_file(reviewer, file, seen_as)));
+            let checked = check_file(reviewer, file, seen_as, markers);
+            done.push((file.path.as_str(), checked));
         }
         done
     };
@@ -58,7 +71,11 @@ pub(crate) fn check(change: &Change, reviewer: &Reviewer) -> Checked {
     for (path, result) in results {
         match result {
             Ok(report) => {
-                checked.suppressions.extend(suppressions(path, &report));
+                checked.refused.extend(refused(path, &report));
+                let silenced = report.silenced.into_iter();
+                checked
+                    .suppressed
+                    .extend(silenced.map(|one| suppressed(path, one)));
                 for hit in report.hits {
                     let list = checked.findings.entry(hit.domain).or_default();
                     list.push(finding(path, hit));
@@ -89,7 +106,12 @@ fn place_of<'a>(path: &'a str, change: &Change) -> &'a str {
     change.pinned.paths.iter().find_map(below).unwrap_or(path)
 }
 
-fn check_file(reviewer: &Reviewer, file: &ChangedFile, seen_as: &str) -> Result<Report, String> {
+fn check_file(
+    reviewer: &Reviewer,
+    file: &ChangedFile,
+    seen_as: &str,
+    markers: Markers,
+) -> Result<Report, String> {
     let whole = file.status == FileStatus::Whole;
     let changed = (!whole).then(|| file.diff.added());
     let mut reports = vec![reviewer.check_text(&TextSource {
@@ -115,18 +137,14 @@ fn check_file(reviewer: &Reviewer, file: &ChangedFile, seen_as: &str) -> Result<
         all.silenced.extend(report.silenced);
         all.refused.extend(report.refused);
     }
+    if markers == Markers::Settled {
+        all.refuse_markers_on(&file.unsettled);
+    }
     Ok(all)
 }
 
-/// Returns what to say about the comments of a file that silence a rule, or would.
-fn suppressions(path: &str, report: &Report) -> Vec<String> {
-    let counted = report.silenced.iter().map(|one| {
-        let (rule, line) = (&one.hit.rule, one.hit.line);
-        format!(
-            "suppressed: `{rule}` at {path}:{line}, because: {}",
-            one.reason
-        )
-    });
+/// Returns what to say about the comments of a file that suppress nothing.
+fn refused(path: &str, report: &Report) -> Vec<String> {
     let refused = report.refused.iter().map(|one| {
         let (rule, line) = (&one.rule, one.line);
         let why = match one.why {
@@ -135,7 +153,20 @@ fn suppressions(path: &str, report: &Report) -> Vec<String> {
         };
         format!("the comment that suppresses `{rule}` at {path}:{line} does not count: {why}")
     });
-    counted.chain(refused).collect()
+    refused.collect()
+}
+
+fn suppressed(path: &str, one: Silenced) -> SuppressedFinding {
+    let reason = one.reason;
+    let finding = finding(path, one.hit);
+    SuppressedFinding {
+        rule: finding.rule,
+        reviewer: finding.reviewer,
+        location: finding.location,
+        title: finding.title,
+        label: finding.label.unwrap_or(Label::Medium),
+        reason,
+    }
 }
 
 fn finding(path: &str, hit: Hit) -> Finding {

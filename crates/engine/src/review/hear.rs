@@ -9,7 +9,7 @@ use tribunal_core::finding::{Finding, Source};
 use tribunal_core::ids::AgentName;
 use tribunal_core::prompt::{FindPrompt, ask_again};
 use tribunal_core::reply::{Author, Findings, Problem, read_signed_findings};
-use tribunal_core::review::report::ReviewerState;
+use tribunal_core::review::report::{ReviewerState, SuppressedFinding};
 use tribunal_core::text::truncate_chars;
 
 use super::ask::{Asking, Unanswered};
@@ -48,6 +48,8 @@ pub(crate) struct Heard {
     pub(crate) elsewhere: usize,
     /// What people should know about it, one sentence each.
     pub(crate) notes: Vec<String>,
+    /// What it does not report because a comment suppresses it.
+    pub(crate) suppressed: Vec<SuppressedFinding>,
 }
 
 /// An agent as a member of the panel.
@@ -262,6 +264,7 @@ impl Heard {
             covered: Vec::new(),
             elsewhere: 0,
             notes: Vec::new(),
+            suppressed: Vec::new(),
         }
     }
 

@@ -20,6 +20,7 @@ mod report;
 mod sit;
 mod steer;
 mod tool;
+mod unsilenced;
 
 use std::path::{Path, PathBuf};
 
@@ -48,6 +49,7 @@ pub(crate) use advise::{Advice, STEP as ADVISORY_STEP};
 use arbitrate::ArbitrationRequest;
 pub use arbitrate::{ArbitrationWish, OfferWish, Prompting};
 pub(crate) use arbitrate::{RecordedArbitration, grounds, reviewers_side};
+use builtin::Markers;
 use debate::JudgeSeat;
 pub use panel::Member;
 pub(crate) use recorded_names::RecordedNames;
@@ -181,6 +183,10 @@ pub(crate) struct ReviewRequest {
     /// What the reader should know about where the settings came from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    /// Whether comments and attributes that the change adds suppress nothing. Reviews of earlier
+    /// versions were done without asking.
+    #[serde(default)]
+    refuse_new_suppressions: bool,
     /// What is put to a coder, and how; nothing when findings are only reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     arbitration: Option<ArbitrationRequest>,
@@ -197,6 +203,16 @@ pub(crate) struct ReviewRequest {
     /// What tools looked at when the review was recorded, where it is done again.
     #[serde(skip)]
     evidence: Option<RecordedEvidence>,
+}
+
+impl ReviewRequest {
+    /// Returns whose comments suppress findings of rules.
+    fn markers(&self) -> Markers {
+        match self.refuse_new_suppressions {
+            true => Markers::Settled,
+            false => Markers::All,
+        }
+    }
 }
 
 /// The policy of a review: all of its numbers, so that later versions come to the same end.
@@ -274,9 +290,14 @@ impl Engine {
             ..ReviewWish::of(directory.to_owned())
         };
         let members = panel::choose(self, settings, &wish.reviewers)?;
+        let settled = {
+            let (repository, base) = (repository.clone(), commits.base.to_owned());
+            blocking(move || change::settled(&repository, &base)).await?
+        };
         let pinned = Pinned {
             title: commits.title.to_owned(),
             base: Some(commits.base.to_owned()),
+            settled: Some(settled),
             head: Some(commits.head.to_owned()),
             whole_files: false,
             loose_patch: None,
@@ -367,6 +388,7 @@ impl Engine {
             may_skip: settings.review.may_skip.clone(),
             fail_on: wish.fail_on,
             new_only: wish.new_only,
+            refuse_new_suppressions: !settings.review.allow_new_suppressions,
             guidance: wish.guidance,
             parent: wish.parent,
             pinned,

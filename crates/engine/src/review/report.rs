@@ -18,7 +18,7 @@ use tribunal_core::review::history::{Absence, Seen, TrackedFinding, follow, shor
 use tribunal_core::review::identity::{Claimed, Recognized, Sighting};
 use tribunal_core::review::report::{
     ChangeSummary, Dissent, FixedFinding, FrameLine, REVIEW_SCHEMA, ReviewReport, ReviewedFinding,
-    ReviewerState, ReviewerSummary, Standing, Voice,
+    ReviewerState, ReviewerSummary, Standing, SuppressedFinding, Voice,
 };
 use tribunal_core::rulings;
 use tribunal_core::scale::Severity;
@@ -135,6 +135,7 @@ impl Parts<'_> {
             findings,
             arbitration: None,
             fixed: tracked.iter().filter_map(fixed).collect(),
+            suppressed: self.suppressed(),
             statistics: self.settlement.report().debate_statistics,
             usage,
             cost,
@@ -164,6 +165,15 @@ impl Parts<'_> {
             missing: &missing,
             fail_on: self.request.fail_on,
         })
+    }
+
+    fn suppressed(&self) -> Vec<SuppressedFinding> {
+        let heard = self.heard.iter();
+        let mut all: Vec<_> = heard.flat_map(|one| one.suppressed.clone()).collect();
+        let place = |one: &SuppressedFinding| (one.location.file.clone(), one.location.line);
+        all.sort_by_key(|one| (place(one), one.rule.clone()));
+        all.dedup();
+        all
     }
 
     fn notes(&self) -> Vec<String> {

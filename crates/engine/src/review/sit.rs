@@ -12,7 +12,7 @@ use tribunal_core::review::report::ReviewerState;
 
 use super::ask::Asking;
 use super::hear::{self, AgentMember, Heard, Hearing};
-use super::{Member, ReviewRequest, builtin, material};
+use super::{Member, ReviewRequest, builtin, material, unsilenced};
 use crate::Engine;
 use crate::case::{Case, CaseError, blocking};
 use crate::change::{self, Change, Repository};
@@ -96,8 +96,10 @@ impl Engine {
             return Ok(Vec::new());
         }
         let reviewer = rule_reviewer(request, members.iter().map(|(_, domain)| *domain))?;
+        let markers = request.markers();
         let owned = change.clone();
-        let checked = tokio::task::spawn_blocking(move || builtin::check(&owned, &reviewer));
+        let check = move || builtin::check(&owned, &reviewer, markers);
+        let checked = tokio::task::spawn_blocking(check);
         let mut checked = checked
             .await
             .map_err(|error| CaseError::Request(format!("a built-in reviewer failed: {error}")))?;
@@ -114,7 +116,8 @@ impl Engine {
             .findings
             .remove(&Domain::Project)
             .unwrap_or_default();
-        let mut suppressions = std::mem::take(&mut checked.suppressions);
+        let mut refused = std::mem::take(&mut checked.refused);
+        let mut suppressed = std::mem::take(&mut checked.suppressed);
         let heard = members.into_iter().map(|(index, domain)| {
             let mut findings = checked.findings.remove(&domain).unwrap_or_default();
             findings.append(&mut own);
@@ -140,7 +143,8 @@ impl Engine {
                     .collect(),
                 covered: covered.clone(),
                 elsewhere: 0,
-                notes: std::mem::take(&mut suppressions),
+                notes: std::mem::take(&mut refused),
+                suppressed: std::mem::take(&mut suppressed),
             };
             (index, heard)
         });
@@ -194,7 +198,14 @@ impl Engine {
             let report = read_tool_report(&bytes, Some(&root), &author);
             let is_proven =
                 !report.is_empty || report.looked.is_list() || report.looked.count.is_some();
+            let tool = report
+                .tool
+                .unwrap_or_else(|| tool_name(&member.family().replace("tool:", "")));
             let (mut found, elsewhere) = hear::tools_own(report.findings, change);
+            if request.refuse_new_suppressions {
+                let markers = unsilenced::of_import(&tool, change, &author);
+                found.findings.extend(markers);
+            }
             hear::number(&mut found.findings);
             let problems: Vec<String> = found.problems.iter().map(ToString::to_string).collect();
             let state = match found.answered {
@@ -220,6 +231,7 @@ impl Engine {
                     )],
                     false => Vec::new(),
                 },
+                suppressed: Vec::new(),
             };
             all.push((index, heard));
         }
@@ -279,6 +291,7 @@ fn unasked(request: &ReviewRequest) -> impl Iterator<Item = (usize, Heard)> {
             covered: Vec::new(),
             elsewhere: 0,
             notes: Vec::new(),
+            suppressed: Vec::new(),
         };
         Some((index, heard))
     })

@@ -7,7 +7,7 @@ use tribunal_core::review::rule_level::{RuleLevel, RuleLevels};
 
 use crate::case::CaseError;
 use crate::change::listing::{self, Entry, Kind};
-use crate::change::{self, ChangeError, Pinned, Repository, blobs};
+use crate::change::{ChangeError, Pinned, Repository, blobs};
 use crate::config::edited_keys;
 use crate::rules::{is_rule_file, rule_files};
 
@@ -119,12 +119,7 @@ fn ids(path: &str, text: &str) -> Result<Vec<String>, CaseError> {
 }
 
 fn rules_at_base(repo: &Repository, pinned: &Pinned) -> Result<Vec<(String, String)>, CaseError> {
-    let base = match &pinned.base {
-        Some(base) => Some(base.clone()),
-        None if repo.is_versioned() && pinned.whole_files => change::head(repo)?,
-        None => None,
-    };
-    let Some(base) = base else {
+    let Some(base) = pinned.settled.clone() else {
         return Ok(Vec::new());
     };
     let folder = ".tribunal/rules".to_owned();

@@ -21,6 +21,7 @@ use tribunal_core::review::report::ReviewerState;
 use super::ask::Asking;
 use super::ground::known_path;
 use super::hear::{AgentMember, Heard, Hearing, PartAnswer, number, tools_own};
+use super::unsilenced::Unsilenced;
 use crate::case::{CaseError, Then, blocking};
 use crate::change::{self, Change};
 use crate::files::{Durability, create_private_dir, hash_of, write_private};
@@ -116,6 +117,9 @@ pub(crate) struct Evidence {
     /// Whether the change has nothing that it reads.
     #[serde(default)]
     is_idle: bool,
+    /// What it says without the markers that the change adds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unsilenced: Option<Unsilenced>,
 }
 
 /// Evidence by the name of the reviewer.
@@ -175,15 +179,23 @@ impl Hearing<'_> {
             true => self.evidence(&matter).await?,
             false => Evidence::default(),
         };
-        let (mut found, elsewhere) = tools_own(report.findings, change);
+        let unsilenced = evidence.unsilenced.unwrap_or_default();
+        let mut all = report.findings;
+        all.findings.extend(unsilenced.findings);
+        let (mut found, elsewhere) = tools_own(all, change);
         for finding in &mut found.findings {
             finding.family.clone_from(&heard.family);
         }
         heard.elsewhere = elsewhere;
         self.note_heard(member, 1, 1, &found).await;
         heard.take(evidence.covered, PartAnswer::Read(found));
+        if !unsilenced.note.is_empty() {
+            heard.notes.push(unsilenced.note);
+        }
         if !evidence.fault.is_empty() {
             heard.miss(None, evidence.fault);
+        } else if !unsilenced.fault.is_empty() {
+            heard.miss(None, unsilenced.fault);
         } else if evidence.is_idle && heard.findings.is_empty() && is_whole {
             heard.state = ReviewerState::Idle;
         }
@@ -200,7 +212,19 @@ impl Hearing<'_> {
             return Ok(recorded.get(name).cloned().unwrap_or_default());
         }
         let key = StepKey::new(format!("{STEP} {name}"))?;
-        let work = async { Ok(Some(self.find_evidence(matter).await?)) };
+        let work = async {
+            let mut evidence = self.find_evidence(matter).await?;
+            let Matter {
+                member,
+                tool,
+                change,
+                report,
+                ..
+            } = matter;
+            let told = self.unsilenced(member, tool, change, &report.findings);
+            evidence.unsilenced = told.await?;
+            Ok(Some(evidence))
+        };
         let case = self.asking.case;
         let found = case.step_if_answered(&key, Then::GoOn, work).await?;
         Ok(found.unwrap_or_default())
@@ -236,7 +260,7 @@ impl Hearing<'_> {
                 } else {
                     format!("{fault}{hint}")
                 },
-                is_idle: false,
+                ..Evidence::default()
             });
         };
         let concerned: Vec<String> = change
@@ -272,7 +296,7 @@ impl Hearing<'_> {
         Ok(Evidence {
             covered: named,
             fault: if accepted { String::new() } else { fault },
-            is_idle: false,
+            ..Evidence::default()
         })
     }
 

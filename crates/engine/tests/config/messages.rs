@@ -22,7 +22,7 @@ fn unknown_keys_are_refused_with_a_suggestion() {
     refuses(
         "review:\n  zzzzz: 1\n",
         "2:3: in `review`, there is no key `zzzzz`; \
-         known here: `builtin`, `rules`, `policy`, `weights`, `rounds`, `debate_all`, `part_chars`, `ignore`, `may_skip`, `max_file`, `max_files`, `opinions`, `issues`, `arbitration`, `on_dispute`, `judge`",
+         known here: `builtin`, `rules`, `policy`, `weights`, `rounds`, `debate_all`, `part_chars`, `ignore`, `may_skip`, `allow_new_suppressions`, `max_file`, `max_files`, `opinions`, `issues`, `arbitration`, `on_dispute`, `judge`",
     );
     refuses(
         "agents:\n- name: ann\n  limits: {wal: 5m}\n",

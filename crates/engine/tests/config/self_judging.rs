@@ -11,7 +11,7 @@ use tribunal_engine::rules::builtin_rule;
 use super::World;
 
 /// Values that some setting or other takes, mild ones first of all.
-const VALUES: [&str; 52] = [
+pub(super) const VALUES: [&str; 52] = [
     "true",
     "false",
     "0",
@@ -66,11 +66,12 @@ const VALUES: [&str; 52] = [
     "{python-shell-command: high}",
 ];
 
-const STRICT_BASE: &str = "\
+pub(super) const STRICT_BASE: &str = "\
 review:
   issues: {mandatory: [CRITICAL, HIGH, MEDIUM], optional: [LOW]}
   may_skip: [lock_file]
   rules: {python-eval: medium, go-sleep: medium, python-shell-command: off}
+  allow_new_suppressions: true
   on_dispute: {default: human}
 budget: {per_case: 1.0, per_day: 2.0, max_runs_per_case: 20}
 git: {push: never}
@@ -78,7 +79,7 @@ agents:
 - {name: ann, provider: scripted, script: ann.yml, role: reviewer}
 ";
 
-fn with_base(world: &World, base: Option<&str>, committed: Option<&str>) -> Sources {
+pub(super) fn with_base(world: &World, base: Option<&str>, committed: Option<&str>) -> Sources {
     let bytes = |text: &str| text.as_bytes().to_vec();
     let mut sources = world.sources();
     sources.trust = Trust::Withheld;
@@ -91,7 +92,12 @@ fn with_base(world: &World, base: Option<&str>, committed: Option<&str>) -> Sour
     sources
 }
 
-fn resolved(world: &World, base: Option<&str>, theirs: &str, is_committed: bool) -> Loaded {
+pub(super) fn resolved(
+    world: &World,
+    base: Option<&str>,
+    theirs: &str,
+    is_committed: bool,
+) -> Loaded {
     fs::write(world.project_file(), theirs).unwrap();
     let committed = is_committed.then_some(theirs).or(base);
     load(&with_base(world, base, committed)).unwrap_or_else(|error| panic!("{theirs}: {error}"))
@@ -132,6 +138,9 @@ fn without_tightening(before: &Settings, mut after: Settings) -> Settings {
             };
         }
     }
+    if !is.allow_new_suppressions {
+        is.allow_new_suppressions = was.allow_new_suppressions;
+    }
     if is.on_dispute.default_recourse == Recourse::Human {
         is.on_dispute.default_recourse = was.on_dispute.default_recourse;
     }
@@ -160,7 +169,7 @@ fn without_tightening(before: &Settings, mut after: Settings) -> Settings {
 }
 
 /// Returns a file that sets `key` to `value`.
-fn file_with(key: &str, value: &str) -> String {
+pub(super) fn file_with(key: &str, value: &str) -> String {
     if let Some(field) = key.strip_prefix("agents.NAME.") {
         let rest = match field {
             "name" => {
@@ -185,17 +194,19 @@ fn file_with(key: &str, value: &str) -> String {
     format!("{opened}{value}{}\n", "}".repeat(parts.len()))
 }
 
+/// Returns every key that a file can set.
+pub(super) fn all_keys(world: &World) -> Vec<String> {
+    let shown = world.loaded().show().into_iter();
+    let mut keys: Vec<String> = shown.map(|one| one.key).collect();
+    keys.extend(AgentSettings::KEYS.map(|key| format!("agents.NAME.{key}")));
+    keys.push("providers.anthropic.concurrency".to_owned());
+    keys
+}
+
 #[test]
 fn no_setting_of_an_untrusted_file_makes_the_gate_milder() {
     let world = World::new();
-    let mut keys: Vec<String> = world
-        .loaded()
-        .show()
-        .into_iter()
-        .map(|one| one.key)
-        .collect();
-    keys.extend(AgentSettings::KEYS.map(|key| format!("agents.NAME.{key}")));
-    keys.push("providers.anthropic.concurrency".to_owned());
+    let keys = all_keys(&world);
     for (base, is_committed) in [(None, false), (Some(STRICT_BASE), true)] {
         let before = load(&with_base(&world, base, base)).unwrap().settings;
         for key in &keys {

@@ -7,7 +7,8 @@ use tribunal_core::dispute::Basis;
 use tribunal_core::review::coverage::{Coverage, LeftOut, Omission};
 use tribunal_core::review::gate::{Gate, Obligation};
 use tribunal_core::review::report::{
-    ReviewReport, ReviewedFinding, ReviewerState, ReviewerSummary, Standing, Voice,
+    ReviewReport, ReviewedFinding, ReviewerState, ReviewerSummary, Standing, SuppressedFinding,
+    Voice,
 };
 
 use super::arbitrated;
@@ -399,4 +400,17 @@ pub(super) fn left_out_file(file: &LeftOut) -> String {
         detail if detail.is_empty() => path,
         detail => format!("{path} ({detail})"),
     }
+}
+
+/// Returns what a comment suppresses, where, and why.
+pub(super) fn suppressed(one: &SuppressedFinding) -> String {
+    let SuppressedFinding {
+        rule,
+        reviewer,
+        location,
+        label,
+        reason,
+        ..
+    } = one;
+    format!("[{label}] `{rule}` at {location} ({reviewer}), because: {reason}")
 }

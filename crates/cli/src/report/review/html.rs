@@ -65,6 +65,7 @@ pub(super) fn render(report: &ReviewReport) -> String {
     page.push_str(&rest::reviewers(report));
     page.push_str(&rest::coverage(report));
     page.push_str(&rest::fixed(report));
+    page.push_str(&rest::suppressed(report));
     page.push_str(&rest::notes(report));
     page.push_str("</main>\n");
     page.push_str(&rest::foot(report));

@@ -300,6 +300,18 @@ fn endnotes(report: &ReviewReport) -> String {
         }
         out.push('\n');
     }
+    if !report.suppressed.is_empty() {
+        let count = report.suppressed.len();
+        out.push_str(&format!("**Suppressed: {count}**\n\n"));
+        for one in report.suppressed.iter().take(ROWS) {
+            let text = one_line(&facts::suppressed(one), PROSE);
+            out.push_str(&format!("- {}\n", rich(&text)));
+        }
+        if let Some(more) = count.checked_sub(ROWS).filter(|more| *more > 0) {
+            out.push_str(&format!("- and {more} more\n"));
+        }
+        out.push('\n');
+    }
     for note in &report.notes {
         out.push_str(&format!("> {}\n\n", rich(&one_line(note, PROSE))));
     }

@@ -90,6 +90,10 @@ fn invocation(report: &ReviewReport) -> Value {
         }
     }
     notifications.extend(report.coverage.left_out.iter().map(left_out));
+    for one in &report.suppressed {
+        let text = format!("Suppressed: {}", facts::suppressed(one));
+        notifications.push(notification("suppressed", "note", &one_line(&text, NAME)));
+    }
     for note in &report.notes {
         notifications.push(notification("note", "note", &one_line(note, NAME)));
     }

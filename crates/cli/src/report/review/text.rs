@@ -45,6 +45,7 @@ pub(super) fn render(report: &ReviewReport, options: &Options) -> String {
     page.reviewers();
     page.coverage();
     page.fixed();
+    page.suppressed();
     page.notes();
     page.next_steps();
     defused(&page.out)

@@ -177,3 +177,98 @@ fn a_linter_that_is_asked_is_refused_before_a_case_is_opened() {
     assert!(ran.stderr.contains("takes no prompt"), "{}", ran.stderr);
     assert_eq!(desk.env.run(["log", "--json"]).stdout, before);
 }
+
+/// A ruff that reports `eval(` and broken code, unless the line or the file says otherwise.
+fn ruff_that_heeds_noqa(desk: &Desk) -> String {
+    let runs = desk.env.root().join("runs").display().to_string();
+    format!(
+        r#"[ "$1" = --version ] && {{ echo 'ruff 1.0'; exit; }}
+echo run >> {runs}
+separator='['
+for file in $(find . -name '*.py' | sort); do
+  grep -q '# ruff: noqa' "$file" && lines=$(grep -n planted_defect "$file" | cut -d: -f1) ||
+    lines=$(grep -n 'eval(\|planted_defect' "$file" | grep -v '# noqa' | cut -d: -f1)
+  for line in $lines; do
+    printf '%s{{"filename": "%s/%s", "code": "F821", "noqa_row": null, "message": "Undefined name", "location": {{"row": %s, "column": 1}}, "end_location": {{"row": %s, "column": 2}}}}' "$separator" "$PWD" "$file" "$line" "$line"
+    separator=','
+  done
+done
+if [ "$separator" = '[' ]; then echo '[]'; else echo ']'; exit 1; fi
+"#
+    )
+}
+
+#[test]
+fn a_marker_that_the_change_adds_silences_no_linter() {
+    for (text, code) in [
+        ("x = eval('1')  # noqa\n", 1),
+        ("x = eval('1')  # noqa: F821\n", 1),
+        ("# ruff: noqa\nx = eval('1')\n", 1),
+        // A marker that hides nothing stops nobody.
+        ("x = 1  # noqa\n", 0),
+    ] {
+        let mut desk = Desk::with_change();
+        desk.write("src/pay.py", text);
+        let script = ruff_that_heeds_noqa(&desk);
+        desk.program("ruff", &script, "");
+        let ran = desk.review(&["--json"]).assert_code(code);
+        let report = ran.json();
+        let note = report["notes"].to_string();
+        assert!(
+            note.contains("this change adds markers that silence ruff"),
+            "{text}: {note}"
+        );
+        assert_eq!(report["findings"].as_array().unwrap().len(), code as usize);
+        let case = report["case"].as_str().unwrap();
+        desk.env.run(["replay", case]).assert_code(0);
+        assert!(desk.env.places_left().is_empty());
+    }
+}
+
+#[test]
+fn a_marker_of_the_base_silences_a_linter_and_costs_no_second_run() {
+    let mut desk = Desk::with_change();
+    desk.write("src/pay.py", "x = eval('1')  # noqa\n");
+    desk.env.commit_all("a marker");
+    desk.write("src/pay.py", "x = eval('1')  # noqa\ny = 2\n");
+    let script = ruff_that_heeds_noqa(&desk);
+    desk.program("ruff", &script, "");
+    desk.review(&["--json"]).assert_code(0);
+    // One run, and one with a planted defect.
+    assert_eq!(runs(&desk), 2);
+    // Code that the change edits loses its marker.
+    desk.write("src/pay.py", "x = eval('2')  # noqa\n");
+    desk.review(&["--json"]).assert_code(1);
+}
+
+#[test]
+fn a_linter_that_fails_without_the_markers_of_the_change_has_not_answered() {
+    let mut desk = Desk::with_change();
+    desk.write("src/pay.py", "x = eval('1')  # noqa\n");
+    let script = ruff_that_heeds_noqa(&desk);
+    let fails =
+        "case $PWD in *checkout) ;; *) grep -q planted_defect src/pay.py || exit 3;; esac\n";
+    let (first, rest) = script.split_once('\n').unwrap();
+    desk.program("ruff", &format!("{first}\n{fails}{rest}"), "");
+    let told = told(&desk.review(&["--json"]));
+    assert!(told.starts_with("inconclusive"), "{told}");
+    assert!(told.contains("what they hide is not known"), "{told}");
+}
+
+#[test]
+fn a_marker_that_the_change_adds_is_a_finding_beside_a_report_made_elsewhere() {
+    let mut desk = Desk::with_change();
+    desk.write("src/pay.py", "x = eval('1')  # noqa\n");
+    desk.reviewer("ann", "anthropic", &json!([{ "text": signed("") }]));
+    desk.env.write("ruff.json", "[]");
+    let report = desk
+        .review(&["--with", "ruff.json", "--json"])
+        .assert_code(1)
+        .json();
+    let finding = &report["findings"][0];
+    assert_eq!(finding["rule"], "new-suppression");
+    assert_eq!(
+        finding["title"],
+        "this change adds `noqa`, which silences ruff here"
+    );
+}

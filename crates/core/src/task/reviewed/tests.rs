@@ -207,6 +207,7 @@ fn report(gate: &str, given: &[&str]) -> ReviewReport {
         findings: Vec::new(),
         arbitration: None,
         fixed: Vec::new(),
+        suppressed: Vec::new(),
         coverage: Coverage::default(),
         rule_levels: RuleLevels::new(),
         statistics: Statistics::default(),

@@ -134,7 +134,9 @@ impl Bench<'_> {
     ) -> Result<Vec<Said>, CaseError> {
         let reviewer = sit::rule_reviewer(self.request, Domain::BUILTIN)?;
         let owned = now.clone();
-        let checked = tokio::task::spawn_blocking(move || builtin::check(&owned, &reviewer));
+        let markers = self.request.markers();
+        let check = move || builtin::check(&owned, &reviewer, markers);
+        let checked = tokio::task::spawn_blocking(check);
         let checked = checked
             .await
             .map_err(|error| CaseError::Request(format!("a built-in reviewer failed: {error}")))?;
@@ -348,6 +350,7 @@ pub(super) fn work_pinned(request: &super::ReviewRequest, start: &str, commit: &
     Pinned {
         title: format!("the coder's work on {}", request.pinned.title),
         base: Some(start.to_owned()),
+        settled: request.pinned.settled.clone(),
         head: Some(commit.to_owned()),
         whole_files: false,
         loose_patch: None,

@@ -168,6 +168,22 @@ pub(super) fn fixed(report: &ReviewReport) -> String {
     )
 }
 
+/// Returns what does not count because a comment in the code suppresses it.
+pub(super) fn suppressed(report: &ReviewReport) -> String {
+    if report.suppressed.is_empty() {
+        return String::new();
+    }
+    let count = report.suppressed.len();
+    let items = report.suppressed.iter().map(|one| {
+        let text = one_line(&facts::suppressed(one), PROSE);
+        format!("<li>{}</li>\n", rich(&text))
+    });
+    let items: String = items.collect();
+    format!(
+        "<section id=\"suppressed\">\n<h2>Suppressed: {count}</h2>\n<ul class=\"plain\">{items}</ul>\n</section>\n"
+    )
+}
+
 /// Returns what else to know.
 pub(super) fn notes(report: &ReviewReport) -> String {
     if report.notes.is_empty() {

@@ -9,7 +9,7 @@ use tribunal_core::reply::Side;
 use tribunal_core::review::gate::{Gate, Obligation};
 use tribunal_core::review::report::{
     Action, ChangeSummary, Dissent, FixedFinding, REVIEW_SCHEMA, ReviewReport, ReviewedFinding,
-    ReviewerState, ReviewerSummary, Standing, Statement, Weighed,
+    ReviewerState, ReviewerSummary, Standing, Statement, SuppressedFinding, Weighed,
 };
 use tribunal_core::review::rule_level::RuleLevels;
 use tribunal_core::review::{Plea, Stance};
@@ -41,6 +41,14 @@ pub(super) fn report() -> ReviewReport {
             fingerprint: "77aa01c2".to_owned(),
             location: place("src/invoice/total.rs", 88, 88),
             title: "Totals above 2^31 cents wrap around".to_owned(),
+        }],
+        suppressed: vec![SuppressedFinding {
+            rule: "rust-length-truncated".to_owned(),
+            reviewer: "builtin:correctness".to_owned(),
+            location: place("src/invoice/page.rs", 14, 14),
+            title: "`as u16` cuts a length off".to_owned(),
+            label: Label::Medium,
+            reason: "a page has at most 100 rows".to_owned(),
         }],
         coverage: coverage(),
         rule_levels: RuleLevels::new(),

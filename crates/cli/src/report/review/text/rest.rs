@@ -101,6 +101,19 @@ impl Page<'_> {
         }
     }
 
+    /// Writes what does not count because a comment in the code suppresses it.
+    pub(super) fn suppressed(&mut self) {
+        let suppressed = &self.report.suppressed;
+        if suppressed.is_empty() {
+            return;
+        }
+        self.heading(&format!("Suppressed: {}", suppressed.len()));
+        for one in suppressed {
+            let line = one_line(&facts::suppressed(one), PROSE);
+            self.line(&line, "  - ");
+        }
+    }
+
     /// Writes what else to know.
     pub(super) fn notes(&mut self) {
         if self.report.notes.is_empty() {
