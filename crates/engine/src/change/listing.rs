@@ -55,6 +55,18 @@ pub(crate) fn compare(
     head: &str,
     paths: &[String],
 ) -> Result<Vec<Entry>, ChangeError> {
+    compare_with(repo, base, head, paths, true)
+}
+
+/// Returns the same; a file that moved is one that is gone and one that is new unless
+/// `finds_renames`.
+pub(crate) fn compare_with(
+    repo: &Repository,
+    base: &str,
+    head: &str,
+    paths: &[String],
+    finds_renames: bool,
+) -> Result<Vec<Entry>, ChangeError> {
     let call = |renames: &[&str]| {
         let call = repo
             .call()
@@ -62,7 +74,11 @@ pub(crate) fn compare(
         let call = call.args(["--no-ext-diff", "--no-textconv", "--ignore-submodules=none"]);
         call.args(renames).args([base, head, "--"]).output()
     };
-    let output = match call(&["--find-renames=50%", RENAME_LIMIT]) {
+    let renames = match finds_renames {
+        true => vec!["--find-renames=50%", RENAME_LIMIT],
+        false => vec!["--no-renames"],
+    };
+    let output = match call(&renames) {
         // A partial clone lacks contents that would have to be compared; the names are there.
         Err(ChangeError::GitFailed { .. }) => call(&["--no-renames"])?,
         output => output?,

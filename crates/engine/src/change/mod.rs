@@ -140,6 +140,10 @@ pub struct Pinned {
     /// Why there is nothing to review, when nothing changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empty: Option<Empty>,
+    /// Whether a file that moved is read as one that is new, because whoever moved it says that
+    /// something in it is gone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub moved_is_new: bool,
 }
 
 /// A change without a file.

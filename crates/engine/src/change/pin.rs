@@ -62,6 +62,7 @@ impl Wanted<'_> {
             ignore: self.request.ignore.clone(),
             left_out: Vec::new(),
             empty: None,
+            moved_is_new: false,
         }
     }
 

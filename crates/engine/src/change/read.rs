@@ -41,7 +41,7 @@ pub fn read(repo: &Repository, pinned: &Pinned) -> Result<Change, ChangeError> {
         let nothing = repo.format.empty_tree();
         let base = pinned.base.as_deref().filter(|_| !pinned.whole_files);
         let base = base.unwrap_or(nothing);
-        let compared = listing::compare(repo, base, head, &pinned.paths);
+        let compared = listing::compare_with(repo, base, head, &pinned.paths, !pinned.moved_is_new);
         // A pruned object is the likely reason, and worth a sentence of its own.
         let mut entries =
             compared.or_else(|error| blobs::expect(repo, &[base, head]).and(Err(error)))?;

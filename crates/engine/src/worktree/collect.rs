@@ -139,6 +139,12 @@ impl Worktree {
         if may_hold_credentials(&shown) {
             return leave(Omission::Credentials, "written by the coder");
         }
+        if belongs_to_tribunal(&shown) {
+            return leave(
+                Omission::Ignored,
+                "only people change the settings of Tribunal",
+            );
+        }
         if self.agent_files == AgentFiles::LeftOut && speaks_to_agents(&shown) {
             return leave(Omission::Ignored, "it would instruct agents");
         }
@@ -313,4 +319,11 @@ fn split(output: &[u8]) -> BTreeSet<Vec<u8>> {
         .filter(|path| !path.is_empty())
         .map(<[u8]>::to_vec)
         .collect()
+}
+
+/// Tells whether a path lies where our settings, rules and rulings are. No review reads these files,
+/// so no agent may write them.
+fn belongs_to_tribunal(path: &str) -> bool {
+    path.split('/')
+        .any(|part| part.eq_ignore_ascii_case(".tribunal"))
 }

@@ -11,7 +11,7 @@ use super::super::{RecordedNames, ReviewRequest, report};
 use super::Bench;
 use super::verify::work_pinned;
 use crate::case::CaseError;
-use crate::change::Change;
+use crate::change::{Change, Pinned};
 use crate::config::Rounds;
 
 /// What came of looking at the coder's work.
@@ -32,17 +32,7 @@ impl Bench<'_> {
         let round = docket.round();
         let request = self.request_for_work(round, before, commit);
         let work = self.work_between(before, commit).await?;
-        let engine = self.engine();
-        let directory = engine
-            .prepare_checkout(self.asking.case, self.repository, &request)
-            .await?;
-        let asking = Asking {
-            directory: &directory,
-            ..self.asking
-        };
-        let (seen, _) = engine
-            .examine(asking, self.repository, &request, &work, self.tracked)
-            .await?;
+        let seen = self.look(&request, &work).await?;
         let (mut binding, mut logged, mut reopened) = (0, 0, 0);
         for finding in &seen.findings {
             if finding.verdict == Verdict::Rejected {
@@ -77,19 +67,51 @@ impl Bench<'_> {
             Member::Import { .. } | Member::Unasked { .. } => false,
         };
         let members = self.request.members.iter().filter(can_look_again);
+        let members = members.cloned().collect();
+        let pinned = work_pinned(self.request, before, commit);
+        self.request_for_look(pinned, members, format!("work {round}: "))
+    }
+
+    /// Returns the request for a look by these members: one vote, no debate, nothing remembered.
+    pub(super) fn request_for_look(
+        &self,
+        pinned: Pinned,
+        members: Vec<Member>,
+        phase: String,
+    ) -> ReviewRequest {
         ReviewRequest {
-            pinned: work_pinned(self.request, before, commit),
-            members: members.cloned().collect(),
+            pinned,
+            members,
             rounds: Rounds::One,
             judges: Vec::new(),
             advisories: None,
             arbitration: None,
             new_only: false,
-            phase: format!("work {round}: "),
+            phase,
             branch: None,
             recorded: RecordedNames::default(),
             ..self.request.clone()
         }
+    }
+
+    /// Lets the members of `request` look at a change in a checkout of its own.
+    pub(super) async fn look(
+        &self,
+        request: &ReviewRequest,
+        change: &Change,
+    ) -> Result<ReviewReport, CaseError> {
+        let engine = self.engine();
+        let directory = engine
+            .prepare_checkout(self.asking.case, self.repository, request)
+            .await?;
+        let asking = Asking {
+            directory: &directory,
+            ..self.asking
+        };
+        let (seen, _) = engine
+            .examine(asking, self.repository, request, change, self.tracked)
+            .await?;
+        Ok(seen)
     }
 
     /// Returns what of the work nobody looked at.

@@ -11,13 +11,14 @@ use tribunal_core::prompt::{ArbitrationPrompt, ask_again};
 use tribunal_core::reply::read_signed_checks;
 use tribunal_core::review::arbitration::{FindingState, Verification};
 use tribunal_core::review::docket::{Docket, Item};
+use tribunal_core::review::report::ReviewedFinding;
 use tribunal_core::text::truncate_chars;
 
 use super::super::ask::Unanswered;
 use super::super::excerpt::Excerpts;
 use super::super::ground::Ground;
 use super::super::panel::Member;
-use super::super::{builtin, material, nonce, read_change, sit};
+use super::super::{builtin, material, nonce, read_change, report, sit};
 use super::Bench;
 use super::coder::assign;
 use crate::case::CaseError;
@@ -27,6 +28,7 @@ use crate::change::{Change, Pinned};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Verifier {
     Rules,
+    Linter(AgentName),
     Agent(AgentName),
     Nobody,
 }
@@ -55,6 +57,9 @@ impl Bench<'_> {
             async move {
                 match verifier {
                     Verifier::Rules => self.check_rules(docket, positions, now).await,
+                    Verifier::Linter(name) => {
+                        self.run_linter(docket, positions, name, commit, now).await
+                    }
                     Verifier::Agent(name) => {
                         self.ask_reviewer(docket, positions, name, work, now).await
                     }
@@ -87,23 +92,27 @@ impl Bench<'_> {
     /// What came from elsewhere is checked by the first agent of the panel.
     fn verifier(&self, item: &Item) -> Verifier {
         let agents = || {
-            self.request
-                .members
-                .iter()
-                .filter_map(|member| match member {
-                    Member::Agent { name, is_tool, .. } => (!is_tool).then_some(name),
-                    Member::Builtin { .. } | Member::Import { .. } | Member::Unasked { .. } => None,
-                })
+            let members = self.request.members.iter();
+            members.filter_map(|member| match member {
+                Member::Agent { name, is_tool, .. } => Some((name, *is_tool)),
+                Member::Builtin { .. } | Member::Import { .. } | Member::Unasked { .. } => None,
+            })
         };
         let raised = item.finding.voices.iter().find_map(|voice| {
             if voice.family == builtin::FAMILY {
                 return Some(Verifier::Rules);
             }
             let mut agents = agents();
-            let agent = agents.find(|name| name.as_str() == voice.reviewer)?;
-            Some(Verifier::Agent(agent.clone()))
+            let (name, is_tool) = agents.find(|(name, _)| name.as_str() == voice.reviewer)?;
+            Some(match is_tool {
+                true => Verifier::Linter(name.clone()),
+                false => Verifier::Agent(name.clone()),
+            })
         });
-        let other = || agents().next().cloned().map(Verifier::Agent);
+        let other = || {
+            let mut models = agents().filter(|(_, is_tool)| !is_tool);
+            models.next().map(|(name, _)| Verifier::Agent(name.clone()))
+        };
         raised.or_else(other).unwrap_or(Verifier::Nobody)
     }
 
@@ -175,6 +184,67 @@ impl Bench<'_> {
             (*index, verification)
         };
         Ok(positions.iter().map(verdict).collect())
+    }
+
+    /// Runs a linter again, on the change with the coder's work.
+    async fn run_linter(
+        &self,
+        docket: &Docket,
+        positions: &[usize],
+        linter: &AgentName,
+        commit: &str,
+        now: &Change,
+    ) -> Result<Vec<Said>, CaseError> {
+        let is_linter =
+            |member: &&Member| matches!(member, Member::Agent { name, .. } if name == linter);
+        let members: Vec<Member> = self
+            .request
+            .members
+            .iter()
+            .filter(is_linter)
+            .cloned()
+            .collect();
+        let phase = format!("check {linter} {}: ", docket.round());
+        let pinned = Pinned {
+            head: Some(commit.to_owned()),
+            ..self.request.pinned.clone()
+        };
+        let seen = self
+            .look(&self.request_for_look(pinned, members, phase), now)
+            .await?;
+        let missing = report::missing(&seen.reviewers);
+        if let Some(why) = missing.first() {
+            return Ok(unheard(docket, positions, linter.as_str(), why));
+        }
+        let said = |index: &usize| {
+            let item = &docket.items()[*index];
+            let key = linted(&item.finding);
+            let of_rule = |items: &mut dyn Iterator<Item = &Item>| {
+                items.filter(|item| linted(&item.finding) == key).count()
+            };
+            let before = of_rule(&mut docket.items().iter());
+            let claimed = of_rule(&mut positions.iter().map(|index| &docket.items()[*index]));
+            let left = seen
+                .findings
+                .iter()
+                .filter(|one| linted(one) == key)
+                .count();
+            let mut findings = seen.findings.iter();
+            let is_there = findings.any(|one| one.fingerprint == item.record.fingerprint);
+            let fixed = !is_there && left + claimed <= before;
+            let reason = match fixed {
+                true => "the linter that found it reports it no more",
+                false => "the linter that found it still reports it",
+            };
+            let verification = Verification {
+                round: docket.round(),
+                by: linter.to_string(),
+                fixed: Some(fixed),
+                reason: reason.to_owned(),
+            };
+            (*index, verification)
+        };
+        Ok(positions.iter().map(said).collect())
     }
 
     /// Asks a reviewer about its findings, once more if it leaves any out.
@@ -287,6 +357,7 @@ pub(super) fn work_pinned(request: &super::ReviewRequest, start: &str, commit: &
         ignore: Vec::new(),
         left_out: Vec::new(),
         empty: None,
+        moved_is_new: true,
     }
 }
 
@@ -324,6 +395,11 @@ fn still_there(docket: &Docket, claimed: &[usize], item: &Item, hits: &[(String,
         .count();
     let matches = hits.iter().filter(|(of, _)| *of == rule).count();
     matches > others + present
+}
+
+/// Returns by which rule and in which file a linter reported a finding.
+fn linted(finding: &ReviewedFinding) -> (&str, &str) {
+    (&finding.rule, &finding.location.file)
 }
 
 /// Returns which rule found an item, and in which file.
