@@ -104,6 +104,7 @@ pub(crate) enum Command {
     Demo(commands::demo::Args),
     Init(commands::init::Args),
     Review(commands::review::Args),
+    Rules(commands::rules::Args),
     Task(commands::task::Args),
     Section(commands::section::Args),
     Run(commands::run::Args),

@@ -41,6 +41,11 @@ impl CliError {
         Self::new(exit, format!("cannot read {}", path.display())).caused_by(error)
     }
 
+    /// Returns what happened, without causes and hints.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Adds what the user can do about it.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());

@@ -83,6 +83,7 @@ fn run(args: Args) -> Result<Exit, CliError> {
         Command::Arbiter(args) => block_on(Box::pin(commands::arbiter::run(&invocation, args))),
         Command::Section(args) => block_on(Box::pin(commands::section::run(&invocation, args))),
         Command::Review(args) => block_on(Box::pin(commands::review::run(&invocation, args))),
+        Command::Rules(args) => commands::rules::run(&invocation, args),
         Command::Resume(args) => block_on(Box::pin(commands::resume::run(&invocation, args))),
         Command::Replay(args) => block_on(Box::pin(commands::replay::run(&invocation, args))),
         Command::Export(args) => block_on(Box::pin(commands::export::run(&invocation, args))),

@@ -5,6 +5,7 @@
 //! kind, and of a diff only the changed parts are visited.
 
 mod builtin;
+mod catalog;
 mod check;
 mod load;
 mod meta;
@@ -12,6 +13,7 @@ mod suppress;
 mod text;
 
 pub use builtin::{builtin_ids, builtin_rules, examples};
+pub use catalog::{CatalogRule, RuleExample, builtin_catalog, builtin_rule, project_catalog};
 pub use check::{CutOff, Hit, Refusal, Refused, Report, Reviewer, Silenced, Source};
 pub use load::{RuleError, RuleSet, load_user_rules};
 pub use meta::{Domain, Example, RuleInfo, Scope};

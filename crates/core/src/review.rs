@@ -10,6 +10,7 @@ pub mod history;
 pub mod identity;
 pub mod report;
 pub mod response;
+pub mod rule_level;
 #[cfg(test)]
 pub(crate) mod sample;
 

@@ -23,6 +23,7 @@ pub mod human;
 pub mod ledger;
 pub mod replay;
 pub mod review;
+pub mod rules;
 pub mod run;
 pub mod stats;
 mod tally;

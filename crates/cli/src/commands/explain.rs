@@ -19,7 +19,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
 use crate::report::explain::{advisory, listed, one_line, spoken, write_confidence};
-use crate::report::review::{labelled_severity, told_of};
+use crate::report::review::{labelled_severity, rule_of, told_of};
 use crate::report::{stdout_width, wrapped};
 
 /// So many cases are searched, the newest first.
@@ -213,6 +213,12 @@ fn as_text(report: &ReviewReport, finding: &ReviewedFinding) -> String {
         one_line(&report.change.title),
         one_line(&report.policy),
     );
+    match rule_of(finding) {
+        "" => {}
+        rule => {
+            let _ = writeln!(text, "found by the rule {}", one_line(rule));
+        }
+    }
     let families: BTreeSet<&str> = finding
         .voices
         .iter()

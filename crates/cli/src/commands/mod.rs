@@ -28,6 +28,7 @@ mod pushes;
 pub(crate) mod replay;
 pub(crate) mod resume;
 pub(crate) mod review;
+pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod section;
 pub(crate) mod show;

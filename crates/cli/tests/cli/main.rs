@@ -22,6 +22,7 @@ mod parked;
 mod prompts;
 mod questions;
 mod review;
+mod rules;
 mod run;
 mod setup;
 mod task;

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use super::load::{Foreign, LanguageRules, ReadRule, read_rules};
 use super::meta::{Domain, Example, RuleInfo};
+use super::text::text_rules;
 use crate::language::Language;
 
 include!(concat!(env!("OUT_DIR"), "/rules.rs"));
@@ -13,18 +14,33 @@ pub fn builtin_rules(language: Language) -> impl Iterator<Item = &'static RuleIn
     rules_of(language).rules.iter().map(|rule| &rule.info)
 }
 
-/// Returns the names of all built-in rules.
+/// Returns the ids of all built-in rules, those on the text of files included, in order.
 #[must_use]
 pub fn builtin_ids() -> Vec<String> {
-    let all = RULE_FILES.iter().flat_map(read);
-    all.map(|(_, read)| read.config.id.clone()).collect()
+    // A rule file is named like its rule.
+    let of_trees = RULE_FILES.iter().map(|file| file.name.to_owned());
+    let of_texts = text_rules().map(|info| info.id.clone());
+    let mut ids: Vec<String> = of_trees.chain(of_texts).collect();
+    ids.sort();
+    ids
+}
+
+/// Returns all rules of the rule files, with their domains.
+pub(super) fn all_read_rules() -> impl Iterator<Item = (Domain, ReadRule)> {
+    RULE_FILES.iter().flat_map(read)
+}
+
+/// Returns the rules of the file that has this name, with their domain.
+pub(super) fn read_rules_named(id: &str) -> impl Iterator<Item = (Domain, ReadRule)> {
+    let files = RULE_FILES.iter().filter(move |file| file.name == id);
+    files.flat_map(read)
 }
 
 /// Returns the examples of all built-in rules, which are their tests.
 #[must_use]
 pub fn examples() -> Vec<Example> {
     let mut all = Vec::new();
-    for (domain, read) in RULE_FILES.iter().flat_map(read) {
+    for (domain, read) in all_read_rules() {
         for language in read.languages() {
             let scope = read.scope(domain);
             all.extend(read.metadata.examples(&read.config.id, language, scope));

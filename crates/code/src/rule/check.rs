@@ -8,6 +8,7 @@ use ast_grep_core::{AstGrep, NodeMatch};
 use serde::Serialize;
 use tree_sitter::Node;
 use tribunal_core::finding::{Category, Label};
+use tribunal_core::review::rule_level::{RuleLevel, RuleLevels};
 use tribunal_core::scale::Confidence;
 use tribunal_core::text::truncate_chars;
 
@@ -130,6 +131,7 @@ pub struct Report {
 pub struct Reviewer {
     domains: Vec<Domain>,
     project: RuleSet,
+    levels: RuleLevels,
     limits: Limits,
 }
 
@@ -146,6 +148,13 @@ impl Reviewer {
     #[must_use]
     pub fn with_rules(mut self, rules: RuleSet) -> Self {
         self.project = rules;
+        self
+    }
+
+    /// Changes the levels of rules, or switches rules off.
+    #[must_use]
+    pub fn with_levels(mut self, levels: RuleLevels) -> Self {
+        self.levels = levels;
         self
     }
 
@@ -192,19 +201,38 @@ impl Reviewer {
             });
         }
         let outline = Outline::new(source.language, &tree, source.text);
-        Ok(report(source, &outline, found, cut_off))
+        Ok(self.leveled(report(source, &outline, found, cut_off)))
     }
 
     /// Checks the text of a file, whatever it is: configuration, scripts, prose, code.
     #[must_use]
     pub fn check_text(&self, source: &TextSource<'_>) -> Report {
-        text::check(source, &self.domains)
+        let is_on = |id: &str| self.is_on(id);
+        self.leveled(text::check(source, &self.domains, &is_on))
+    }
+
+    /// Tells whether the settings leave a rule on.
+    fn is_on(&self, id: &str) -> bool {
+        self.levels.get(id) != Some(&RuleLevel::Off)
+    }
+
+    /// Returns the report with the labels that the settings ask for.
+    fn leveled(&self, mut report: Report) -> Report {
+        let silenced = report.silenced.iter_mut().map(|one| &mut one.hit);
+        for hit in report.hits.iter_mut().chain(silenced) {
+            let level = self.levels.get(&hit.rule);
+            if let Some(label) = level.and_then(|level| level.label()) {
+                hit.label = label;
+            }
+        }
+        report
     }
 
     fn wants(&self, rule: &Rule, path: &str) -> bool {
         let info = &rule.info;
         let in_domain = info.domain == Domain::Project || self.domains.contains(&info.domain);
         in_domain
+            && self.is_on(&info.id)
             && rule.files.as_ref().is_none_or(|globs| globs.is_match(path))
             && rule
                 .ignores

@@ -216,7 +216,8 @@ impl ReadRule {
         })
     }
 
-    fn info(&self, language: Language, domain: Domain) -> Result<RuleInfo, RuleError> {
+    /// Returns what the rule says about itself, for one of its languages.
+    pub(super) fn info(&self, language: Language, domain: Domain) -> Result<RuleInfo, RuleError> {
         let config = &self.config;
         let label = match &self.metadata.label {
             Some(word) => word

@@ -209,3 +209,28 @@ fn hostile_sources_end_in_time() {
     // Nine languages, seven texts, half a second each to parse and to check, and some slack.
     assert!(start.elapsed().as_secs() < 120, "{:?}", start.elapsed());
 }
+
+#[test]
+fn settings_switch_rules_off_and_change_their_level() {
+    use tribunal_core::finding::Label;
+    use tribunal_core::review::rule_level::{RuleLevel, RuleLevels};
+
+    let levels = RuleLevels::from([
+        ("python-shell-command".to_owned(), RuleLevel::Off),
+        ("python-eval".to_owned(), RuleLevel::Low),
+        ("shell-world-writable".to_owned(), RuleLevel::Off),
+        ("shell-download-and-run".to_owned(), RuleLevel::High),
+    ]);
+    let reviewer = Reviewer::new(Domain::BUILTIN).with_levels(levels);
+    let report = reviewer.check(&source(SOURCE)).expect("it parses");
+    assert_eq!(shown(&report.hits), ["8:5-8 python-eval again"]);
+    assert_eq!(report.hits[0].label, Label::Low);
+    let script = TextSource {
+        path: "run.sh",
+        text: "chmod 777 a\ncurl https://example.org/a | sh\n",
+        changed: None,
+    };
+    let report = reviewer.check_text(&script);
+    assert_eq!(shown(&report.hits), ["2:1-2 shell-download-and-run -"]);
+    assert_eq!(report.hits[0].label, Label::High);
+}

@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 use tribunal_core::finding::{Category, Label};
 use tribunal_core::text::truncate_chars;
 
+use super::catalog::{CatalogRule, RuleExample};
 use super::check::{CutOff, Hit, Report};
 use super::meta::{Domain, RuleInfo, Scope, earned};
 use crate::lines::LineSet;
@@ -96,15 +97,57 @@ pub(super) struct TextRule {
     pub(super) good: &'static [(&'static str, &'static str)],
 }
 
+/// The rules, each table with the files that its rules read.
+const TABLES: [(&str, &[TextRule]); 5] = [
+    ("any text", any_file::RULES),
+    ("GitHub workflows", workflow::RULES),
+    ("shell, Dockerfile, Makefile, CI", shell::RULES),
+    ("YAML, shell, Dockerfile, Makefile", container::RULES),
+    ("JSON, TOML, SQL", syntax::RULES),
+];
+
 fn tables() -> impl Iterator<Item = &'static TextRule> {
-    let tables: [&'static [TextRule]; 5] = [
-        any_file::RULES,
-        workflow::RULES,
-        shell::RULES,
-        container::RULES,
-        syntax::RULES,
+    TABLES.into_iter().flat_map(|(_, rules)| rules)
+}
+
+/// Returns the rules as people read about them.
+pub(super) fn catalog() -> impl Iterator<Item = CatalogRule> {
+    let files = TABLES
+        .into_iter()
+        .flat_map(|(files, rules)| rules.iter().map(move |_| files));
+    tables()
+        .zip(infos())
+        .zip(files)
+        .map(|((rule, info), files)| {
+            let example = |path: &str, text: &str, lines: &[u32]| RuleExample {
+                path: path.to_owned(),
+                text: text.to_owned(),
+                lines: lines.to_owned(),
+            };
+            let bad = rule.bad.iter();
+            let good = rule.good.iter();
+            CatalogRule {
+                info: info.clone(),
+                languages: Vec::new(),
+                files: files_of(rule.id).unwrap_or(files).to_owned(),
+                bad: bad
+                    .map(|(path, text, lines)| example(path, text, lines))
+                    .collect(),
+                good: good.map(|(path, text)| example(path, text, &[])).collect(),
+            }
+        })
+}
+
+/// Returns the one format that a rule of a table with several formats reads.
+fn files_of(id: &str) -> Option<&'static str> {
+    let formats = [
+        ("json-", "JSON"),
+        ("toml-", "TOML"),
+        ("sql-", "SQL"),
+        ("shell-delete-below-variable", "shell"),
     ];
-    tables.into_iter().flatten()
+    let format = formats.iter().find(|(prefix, _)| id.starts_with(prefix));
+    format.map(|(_, name)| *name)
 }
 
 /// Returns what is known of each rule on texts.
@@ -172,8 +215,12 @@ fn info(rule: &TextRule) -> RuleInfo {
     }
 }
 
-/// Checks a text with the rules of `domains`.
-pub(super) fn check(source: &TextSource<'_>, domains: &[Domain]) -> Report {
+/// Checks a text with the rules of `domains` that are on.
+pub(super) fn check(
+    source: &TextSource<'_>,
+    domains: &[Domain],
+    is_on: &dyn Fn(&str) -> bool,
+) -> Report {
     let file = TextFile {
         path: source.path,
         nature: Nature::of(source.path, source.text),
@@ -182,7 +229,9 @@ pub(super) fn check(source: &TextSource<'_>, domains: &[Domain]) -> Report {
     };
     let mut report = Report::default();
     for (rule, info) in tables().zip(infos()) {
-        let is_wanted = domains.contains(&rule.domain) && is_in_scope(rule.scope, source.path);
+        let is_wanted = domains.contains(&rule.domain)
+            && is_in_scope(rule.scope, source.path)
+            && is_on(rule.id);
         if !is_wanted {
             continue;
         }
@@ -279,7 +328,7 @@ mod tests {
                 text: example.text,
                 changed: None,
             };
-            let report = check(&source, &Domain::BUILTIN);
+            let report = check(&source, &Domain::BUILTIN, &|_| true);
             let hits = report.hits.iter().filter(|hit| hit.rule == example.rule);
             let lines: Vec<u32> = hits.map(|hit| hit.line).collect();
             if lines != example.lines {
@@ -324,10 +373,10 @@ mod tests {
             text,
             changed: Some(&changed),
         };
-        let report = check(&source, &Domain::BUILTIN);
+        let report = check(&source, &Domain::BUILTIN, &|_| true);
         let lines: Vec<u32> = report.hits.iter().map(|hit| hit.line).collect();
         assert!(lines.starts_with(&[2]) && !lines.contains(&1), "{lines:?}");
-        assert!(check(&source, &[Domain::Tests]).hits.is_empty());
+        assert!(check(&source, &[Domain::Tests], &|_| true).hits.is_empty());
     }
 
     #[test]
@@ -338,7 +387,7 @@ mod tests {
             text: &text,
             changed: None,
         };
-        let report = check(&source, &Domain::BUILTIN);
+        let report = check(&source, &Domain::BUILTIN, &|_| true);
         assert_eq!(report.cut_off, Some(CutOff::Hits));
     }
 }

@@ -15,6 +15,7 @@ use crate::review::arbitration::{Arbitration, GateWithOffer};
 use crate::review::coverage::Coverage;
 use crate::review::gate::{Gate, GateWord, Obligation};
 use crate::review::identity::SimilarDismissal;
+use crate::review::rule_level::RuleLevels;
 use crate::rulings::TeamRuling;
 use crate::scale::{Confidence, Severity};
 
@@ -54,6 +55,10 @@ pub struct ReviewReport {
     pub fixed: Vec<FixedFinding>,
     /// What was seen and what was not.
     pub coverage: Coverage,
+    /// Rules of the built-in reviewers whose level the settings change; those that are `off` did
+    /// not run.
+    #[serde(default, skip_serializing_if = "RuleLevels::is_empty")]
+    pub rule_levels: RuleLevels,
     /// What was counted on the way.
     pub statistics: Statistics,
     /// What everybody together used.

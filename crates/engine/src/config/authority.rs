@@ -3,10 +3,13 @@
 use serde_json::{Value, json};
 use tribunal_core::dispute::Recourse;
 use tribunal_core::finding::Label;
+use tribunal_core::review::gate::Obligation;
+use tribunal_core::review::rule_level::RuleLevel;
 
 use super::settings::Settings;
 use super::values::Usd;
 use super::work::PushChoice;
+use crate::rules::builtin_rule;
 
 /// Values for keys, by which an untrusted file makes the gate stricter.
 pub(super) type Tightened = Vec<(&'static str, Value)>;
@@ -18,6 +21,9 @@ pub(super) enum Authority {
     Harmless,
     /// It counts as far as it is stricter than what is in force.
     Tightens(fn(now: &Settings, theirs: &Settings) -> Option<Tightened>),
+    /// It is an entry of a mapping, and counts if it is stricter than what is in force for this
+    /// entry.
+    EntryTightens(fn(now: &Settings, theirs: &Settings, entry: &str) -> bool),
     /// It takes part in a decision, so it does not count.
     Decides,
 }
@@ -91,15 +97,38 @@ const TIGHTENING: [Row; 9] = [
     }),
 ];
 
-/// Returns what `key` may do; what the table does not name decides.
-pub(super) fn of(key: &str) -> Authority {
-    if HARMLESS.contains(&key) {
+/// Returns what the key at `path` may do; what the table does not name decides.
+pub(super) fn of(path: &[&str]) -> Authority {
+    if let ["review", "rules", _] = path {
+        return Authority::EntryTightens(raises_rule);
+    }
+    let key = path.join(".");
+    if HARMLESS.contains(&key.as_str()) {
         return Authority::Harmless;
     }
     let row = TIGHTENING.iter().find(|(known, _)| *known == key);
     row.map_or(Authority::Decides, |(_, tighten)| {
         Authority::Tightens(*tighten)
     })
+}
+
+/// Tells whether `theirs` raises the level of a rule that runs.
+///
+/// A rule that is off stays off: one more voice can bring down the median of three families. The
+/// level that a project's own rule comes with is not known here, so only a level that is set can be
+/// raised.
+fn raises_rule(now: &Settings, theirs: &Settings, id: &str) -> bool {
+    let before = match now.review.rules.get(id) {
+        Some(level) => level.label(),
+        None => builtin_rule(id).map(|rule| rule.info.label),
+    };
+    let after = theirs.review.rules.get(id).copied();
+    let (Some(before), Some(after)) = (before, after.and_then(RuleLevel::label)) else {
+        return false;
+    };
+    let is_let_go = now.review.obligation(before) == Obligation::Mandatory
+        && now.review.obligation(after) == Obligation::Optional;
+    after.severity() > before.severity() && !is_let_go
 }
 
 /// Adds labels to the mandatory ones and takes them from the optional ones.

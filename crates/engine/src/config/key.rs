@@ -4,6 +4,7 @@ use super::agent::AgentSettings;
 use super::error::ConfigError;
 use super::layers::snake_case;
 use super::node::{Mark, Node, nested};
+use crate::rules::builtin_ids;
 
 /// The path to a setting, in the spelling of the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,10 +42,14 @@ impl Key {
             }
             return Ok(Self(path).with_proper_names());
         }
+        if let Some(rule) = text.strip_prefix("review.rules.") {
+            // The ids of rules are kept as they are; some have dots.
+            return Ok(Self::of_rule(rule));
+        }
         Ok(Self(text.split('.').map(snake_case).collect()))
     }
 
-    /// Reads the key that `TRIBUNAL_…` names; agents are matched with `_` for any sign.
+    /// Reads the key that `TRIBUNAL_…` names; agents and rules are matched with `_` for any sign.
     pub(super) fn of_variable(variable: &str, agents: &[&str]) -> Self {
         let parts: Vec<&str> = variable.split("__").collect();
         let mut path: Vec<String> = parts.iter().map(|part| part.to_ascii_lowercase()).collect();
@@ -59,7 +64,17 @@ impl Key {
         if let (["agents", _, "env", ..], Some(last)) = (&as_strs(&path)[..], parts.get(3)) {
             (*last).clone_into(&mut path[3]);
         }
+        if let ["review", "rules", rule] = as_strs(&path)[..] {
+            let known = builtin_ids();
+            let same = |id: &&String| as_variable(id) == rule;
+            return Self::of_rule(known.iter().find(same).map_or(rule, String::as_str));
+        }
         Self(path).with_proper_names()
+    }
+
+    /// Returns the key of a rule's level.
+    fn of_rule(id: &str) -> Self {
+        Self(["review", "rules", id].map(str::to_owned).to_vec())
     }
 
     /// Returns the key without the other name of an agent's provider.
@@ -157,6 +172,10 @@ mod tests {
                 vec!["agents", "ann", "env", "Some_VAR"],
             ),
             ("agents.ann", vec!["agents", "ann"]),
+            (
+                "review.rules.no-console.log",
+                vec!["review", "rules", "no-console.log"],
+            ),
             ("agents.ann.modle", vec!["agents", "ann", "modle"]),
         ] {
             let key = Key::parse(text, ["gpt-5.5", "ann"]).unwrap();
@@ -177,6 +196,10 @@ mod tests {
         assert_eq!(
             key("AGENTS__CODEX_REVIEWER__MODEL"),
             "agents.codex-reviewer.model"
+        );
+        assert_eq!(
+            key("REVIEW__RULES__PYTHON_EVAL"),
+            "review.rules.python-eval"
         );
         assert_eq!(key("AGENTS__ANN__ENV__FooBar"), "agents.ann.env.FooBar");
     }

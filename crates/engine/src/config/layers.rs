@@ -33,6 +33,8 @@ pub(super) fn normalize(root: Node) -> Result<Node, ConfigError> {
 enum Keys {
     /// Ours, under any spelling we accept.
     Settings,
+    /// Those of `review`, which are ours.
+    Review,
     /// The user's, with our settings below each of them.
     NamesOfSettings,
     /// The user's, and so is all below.
@@ -44,7 +46,9 @@ impl Keys {
         match self {
             Self::Settings if key == "env" => Self::Free,
             Self::Settings if key == "providers" => Self::NamesOfSettings,
-            Self::Settings | Self::NamesOfSettings => Self::Settings,
+            Self::Settings if key == "review" => Self::Review,
+            Self::Review if key == "rules" => Self::NamesOfSettings,
+            Self::Settings | Self::Review | Self::NamesOfSettings => Self::Settings,
             Self::Free => Self::Free,
         }
     }
@@ -64,7 +68,7 @@ fn rename_keys(node: &mut Node, keys: Keys) -> Result<(), ConfigError> {
             for index in 0..entries.len() {
                 let (before, rest) = entries.split_at_mut(index);
                 let Some(entry) = rest.first_mut() else { break };
-                if matches!(keys, Keys::Settings) {
+                if matches!(keys, Keys::Settings | Keys::Review) {
                     entry.key = snake_case(&entry.key);
                 }
                 // Two spellings of one key are the same key twice.

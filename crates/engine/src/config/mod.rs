@@ -24,6 +24,7 @@ mod project;
 mod read;
 mod review;
 mod roster;
+mod rule_ids;
 mod schema;
 mod settings;
 mod show;
@@ -362,6 +363,7 @@ fn settle(
     }
     let mut settings: Settings = de::from_node(&layers::with_agents_listed(tree.clone()))?;
     check::check(&mut settings, &tree)?;
+    rule_ids::check(&tree, sources, project)?;
     read::resolve_paths(&mut settings, &tree, sources, project);
     let mut origins = BTreeMap::new();
     layers::for_each_leaf(&tree, &mut |path, node| {

@@ -137,6 +137,11 @@ fn listed<'k>(keys: impl Iterator<Item = &'k str>) -> String {
     }
 }
 
+/// Returns how the file of the base is called in messages.
+pub(super) fn shown_base(base: &BaseFile) -> PathBuf {
+    PathBuf::from(format!("{}:.tribunal/config.yml", base.revision))
+}
+
 /// Lays the settings that count for the project on `tree`.
 pub(super) fn lay(
     tree: &mut Node,
@@ -161,8 +166,7 @@ pub(super) fn lay(
     let mut file = None;
     let mut before = super::empty_tree();
     if let Some((base, content)) = base.and_then(|base| Some((base, base.content.as_ref()?))) {
-        let shown = PathBuf::from(format!("{}:.tribunal/config.yml", base.revision));
-        let read = read::file(Layer::Project, &shown, Some(content), sources)?;
+        let read = read::file(Layer::Project, &shown_base(base), Some(content), sources)?;
         if let Some((read, node)) = read {
             de::from_node::<Settings>(&layers::with_agents_listed(node.clone()))?;
             layer.base_has_file = true;
@@ -300,7 +304,7 @@ impl UntrustedFile<'_> {
                 return;
             }
             let key = path.join(".");
-            match authority::of(&key) {
+            match authority::of(path) {
                 Authority::Harmless => merge_at(tree, path, leaf.clone()),
                 Authority::Tightens(tighten) => match tighten(&now, &theirs) {
                     Some(values) => {
@@ -313,6 +317,18 @@ impl UntrustedFile<'_> {
                     }
                     None => ignored.push((key, trust::shown(leaf))),
                 },
+                Authority::EntryTightens(tightens) => {
+                    match path
+                        .last()
+                        .is_some_and(|entry| tightens(&now, &theirs, entry))
+                    {
+                        true => {
+                            merge_at(tree, path, leaf.clone());
+                            self.layer.tightened.push(key);
+                        }
+                        false => ignored.push((key, trust::shown(leaf))),
+                    }
+                }
                 Authority::Decides => ignored.push((key, trust::shown(leaf))),
             }
         });

@@ -8,6 +8,7 @@ use tribunal_core::dispute::Recourse;
 use tribunal_core::finding::Label;
 use tribunal_core::review::coverage::Omission;
 use tribunal_core::review::gate::Obligation;
+use tribunal_core::review::rule_level::RuleLevels;
 
 use super::command::{one_or_many, one_or_many_schema};
 use super::policy::ReviewPolicy;
@@ -20,6 +21,9 @@ use super::values::Size;
 pub struct ReviewSettings {
     /// Domains of the built-in reviewers, which read syntax trees and need no model.
     pub builtin: Vec<Builtin>,
+    /// Rules of the built-in reviewers, and of the project, with another level: `off`, `low`,
+    /// `medium` or `high`, such as `{python-eval: low}`. `tribunal rules` lists them.
+    pub rules: RuleLevels,
     /// The numbers by which findings are settled: `tribunal`, `arena`, or a mapping such as
     /// `{name: arena, rounds: {floor: 30}}` that changes some of them.
     pub policy: ReviewPolicy,
@@ -56,6 +60,7 @@ impl Default for ReviewSettings {
     fn default() -> Self {
         Self {
             builtin: Builtin::ALL.to_vec(),
+            rules: RuleLevels::new(),
             policy: ReviewPolicy::default(),
             weights: Weighing::Equal,
             rounds: Rounds::Contested,

@@ -42,8 +42,9 @@ you have trusted exactly its content: `init`, `connect`, `config set` and `confi
 they write, and `tribunal config trust` trusts what others wrote. While it is not trusted, a review
 takes the file of the commit before the change in its place (the defaults when there is none), because
 a change must not judge itself; of the untrusted file only `disputes.shown_resolved` counts and what
-makes the gate stricter: more labels in `mandatory`, fewer reasons in `review.may_skip`, lower caps in
-`budget`, `review.on_dispute.default: human`, `git.push: never`. The report says what did not count.
+makes the gate stricter: more labels in `mandatory`, fewer reasons in `review.may_skip`, a higher level
+in `review.rules` for a rule that runs, lower caps in `budget`, `review.on_dispute.default: human`,
+`git.push: never`. The report says what did not count.
 
 What the file of that commit starts or where it sends data needs trust, too: in that very content, or
 in whoever may commit there (`review --trust-base`, or `TRIBUNAL_TRUST=base`; see [ci.md](ci.md)).

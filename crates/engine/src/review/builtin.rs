@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tribunal_code::nature::Nature;
-use tribunal_code::rule::{Domain, Hit, Refusal, Report, Reviewer, RuleSet, Source, TextSource};
+use tribunal_code::rule::{Domain, Hit, Refusal, Report, Reviewer, Source, TextSource};
 use tribunal_core::finding::{Finding, Grounding, Location, Source as Told};
 use tribunal_core::review::coverage::FileStatus;
 
@@ -25,8 +25,7 @@ pub(crate) struct Checked {
 }
 
 /// Checks all files of a change: those with a grammar by their syntax, all by their text. Blocks; meant for a thread of its own.
-pub(crate) fn check(change: &Change, domains: &[Domain], rules: RuleSet) -> Checked {
-    let reviewer = Reviewer::new(domains.iter().copied()).with_rules(rules);
+pub(crate) fn check(change: &Change, reviewer: &Reviewer) -> Checked {
     let readable: Vec<&ChangedFile> = change
         .files
         .iter()
@@ -38,7 +37,7 @@ pub(crate) fn check(change: &Change, domains: &[Domain], rules: RuleSet) -> Chec
         let mut done = Vec::new();
         while let Some(file) = readable.get(next.fetch_add(1, Ordering::Relaxed)) {
             let seen_as = place_of(&file.path, change);
-            done.push((file.path.as_str(), check_file(&reviewer, file, seen_as)));
+            done.push((file.path.as_str(), check_file(reviewer, file, seen_as)));
         }
         done
     };

@@ -31,6 +31,7 @@ use tribunal_core::ids::{AgentName, CaseId};
 use tribunal_core::review::coverage::Omission;
 use tribunal_core::review::gate::Gate;
 use tribunal_core::review::report::{ReviewReport, ReviewerState};
+use tribunal_core::review::rule_level::RuleLevels;
 use tribunal_core::scale::Severity;
 use tribunal_store::{CaseRecord, StoreError};
 
@@ -145,6 +146,9 @@ pub(crate) struct ReviewRequest {
     /// The project's own rules.
     #[serde(default)]
     rules: Vec<String>,
+    /// Rules whose level the settings change.
+    #[serde(default, skip_serializing_if = "RuleLevels::is_empty")]
+    rule_levels: RuleLevels,
     /// The team's rulings that count for it.
     #[serde(default, skip_serializing_if = "RulingsInForce::is_empty")]
     rulings: RulingsInForce,
@@ -320,22 +324,31 @@ impl Engine {
         let branch = branch_of(repository, &wish).await?;
         let steering = {
             let (repository, pinned) = (repository.clone(), pinned.clone());
-            let settings = wish.settings.clone();
+            let note = wish.settings.clone();
+            let mut levels = settings.review.rules.clone();
+            if !members
+                .iter()
+                .any(|one| matches!(one, Member::Builtin { .. }))
+            {
+                levels.clear();
+            }
             tokio::task::spawn_blocking(move || {
                 let rules = steer::rules(&repository, &pinned)?;
-                let mut notes = steer::notes(&repository, &pinned, &settings)?;
+                let mut notes = steer::notes(&repository, &pinned, &note)?;
                 notes.extend(rules.notes);
-                Ok::<_, CaseError>((rules.texts, notes))
+                notes.extend(steer::settle_levels(&mut levels, &rules.ids));
+                Ok::<_, CaseError>((rules.texts, levels, notes))
             })
         };
         let failed = |error| CaseError::Request(format!("reading the rules failed: {error}"));
-        let (rules, notes) = steering.await.map_err(failed)??;
+        let (rules, rule_levels, notes) = steering.await.map_err(failed)??;
         let request = ReviewRequest {
             arbitration,
             branch,
             recorded: RecordedNames::default(),
             phase: String::new(),
             rules,
+            rule_levels,
             notes,
             evidence: None,
             rulings: self.rulings_in_force(repository, &pinned).await?,

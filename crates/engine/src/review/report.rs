@@ -139,6 +139,7 @@ impl Parts<'_> {
             usage,
             cost,
             notes: self.notes(),
+            rule_levels: self.request.rule_levels.clone(),
             coverage: self.coverage,
         };
         (report, tracked)

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use futures_util::future::try_join_all;
-use tribunal_code::rule::{Domain, RuleSet, load_user_rules};
+use tribunal_code::rule::{Domain, Reviewer, load_user_rules};
 use tribunal_core::reply::{
     Author, family_of_tool_named, is_known_tool, read_tool_report, tool_name, tool_report_of,
 };
@@ -95,10 +95,9 @@ impl Engine {
         if members.is_empty() {
             return Ok(Vec::new());
         }
-        let rules = parse_rules(&request.rules)?;
-        let domains: Vec<Domain> = members.iter().map(|(_, domain)| *domain).collect();
+        let reviewer = rule_reviewer(request, members.iter().map(|(_, domain)| *domain))?;
         let owned = change.clone();
-        let checked = tokio::task::spawn_blocking(move || builtin::check(&owned, &domains, rules));
+        let checked = tokio::task::spawn_blocking(move || builtin::check(&owned, &reviewer));
         let mut checked = checked
             .await
             .map_err(|error| CaseError::Request(format!("a built-in reviewer failed: {error}")))?;
@@ -285,6 +284,13 @@ fn unasked(request: &ReviewRequest) -> impl Iterator<Item = (usize, Heard)> {
     })
 }
 
-pub(super) fn parse_rules(texts: &[String]) -> Result<RuleSet, CaseError> {
-    load_user_rules(&texts.join("\n---\n")).map_err(|error| CaseError::Request(error.to_string()))
+/// Returns the built-in reviewers of `domains`, with the rules and the levels of the review.
+pub(super) fn rule_reviewer(
+    request: &ReviewRequest,
+    domains: impl IntoIterator<Item = Domain>,
+) -> Result<Reviewer, CaseError> {
+    let rules = load_user_rules(&request.rules.join("\n---\n"))
+        .map_err(|error| CaseError::Request(error.to_string()))?;
+    let reviewer = Reviewer::new(domains).with_rules(rules);
+    Ok(reviewer.with_levels(request.rule_levels.clone()))
 }

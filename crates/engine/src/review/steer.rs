@@ -1,13 +1,15 @@
 //! What a change does to the files that steer its own review, and whose word counts instead.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tribunal_code::rule::{builtin_ids, load_user_rules};
+use tribunal_core::review::rule_level::{RuleLevel, RuleLevels};
 
 use crate::case::CaseError;
 use crate::change::listing::{self, Entry, Kind};
 use crate::change::{self, ChangeError, Pinned, Repository, blobs};
 use crate::config::edited_keys;
+use crate::rules::{is_rule_file, rule_files};
 
 /// Where the settings of a review came from, for the report.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +25,8 @@ pub struct SettingsNote {
 /// The project's own rules, and what the reader should know about them.
 pub(super) struct ProjectRules {
     pub(super) texts: Vec<String>,
+    /// The ids of the rules that are used.
+    pub(super) ids: Vec<String>,
     pub(super) notes: Vec<String>,
 }
 
@@ -31,6 +35,7 @@ pub(super) struct ProjectRules {
 pub(super) fn rules(repo: &Repository, pinned: &Pinned) -> Result<ProjectRules, CaseError> {
     let mut rules = ProjectRules {
         texts: Vec::new(),
+        ids: Vec::new(),
         notes: Vec::new(),
     };
     let (at_base, here) = (rules_at_base(repo, pinned)?, rules_here(repo)?);
@@ -39,7 +44,9 @@ pub(super) fn rules(repo: &Repository, pinned: &Pinned) -> Result<ProjectRules, 
     }
     let mut taken: Vec<String> = builtin_ids();
     for (path, text) in at_base {
-        taken.extend(ids(&path, &text)?);
+        let own = ids(&path, &text)?;
+        taken.extend(own.iter().cloned());
+        rules.ids.extend(own);
         rules.texts.push(text);
     }
     for (path, text) in here {
@@ -51,22 +58,64 @@ pub(super) fn rules(repo: &Repository, pinned: &Pinned) -> Result<ProjectRules, 
             Some(id) => rules.notes.push(format!(
                 "{path} redefines the rule `{id}`, so the review did not use the file"
             )),
-            None => rules.texts.push(text),
+            None => {
+                rules.ids.extend(own);
+                rules.texts.push(text);
+            }
         }
     }
     Ok(rules)
+}
+
+/// Keeps the levels of rules that exist, and returns what to say about levels: which rules are off,
+/// which have another level, which do not exist.
+pub(super) fn settle_levels(levels: &mut RuleLevels, own: &[String]) -> Vec<String> {
+    if levels.is_empty() {
+        return Vec::new();
+    }
+    let builtin = builtin_ids();
+    let mut notes = Vec::new();
+    levels.retain(|id, _| {
+        let exists = builtin.contains(id) || own.contains(id);
+        if !exists {
+            notes.push(format!(
+                "`review.rules` names `{id}`, but there is no such rule"
+            ));
+        }
+        exists
+    });
+    let (off, changed): (Vec<_>, Vec<_>) = levels
+        .iter()
+        .partition(|(_, level)| **level == RuleLevel::Off);
+    let off: Vec<String> = off.iter().map(|(id, _)| format!("`{id}`")).collect();
+    if !off.is_empty() {
+        let count = match off.len() {
+            1 => "1 rule is".to_owned(),
+            many => format!("{many} rules are"),
+        };
+        notes.push(format!("{count} off: {}", off.join(", ")));
+    }
+    let changed: Vec<String> = changed
+        .iter()
+        .map(|(id, level)| format!("`{id}` ({level})"))
+        .collect();
+    if !changed.is_empty() {
+        let count = match changed.len() {
+            1 => "1 rule has".to_owned(),
+            many => format!("{many} rules have"),
+        };
+        notes.push(format!(
+            "{count} another level by `review.rules`: {}",
+            changed.join(", ")
+        ));
+    }
+    notes
 }
 
 fn ids(path: &str, text: &str) -> Result<Vec<String>, CaseError> {
     let set = load_user_rules(text)
         .map_err(|error| CaseError::Request(format!("the rule {path}: {error}")))?;
     Ok(set.ids())
-}
-
-fn is_rule(path: &str) -> bool {
-    let path = std::path::Path::new(path);
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    matches!(ending, Some("yml" | "yaml"))
 }
 
 fn rules_at_base(repo: &Repository, pinned: &Pinned) -> Result<Vec<(String, String)>, CaseError> {
@@ -87,7 +136,7 @@ fn rules_at_base(repo: &Repository, pinned: &Pinned) -> Result<Vec<(String, Stri
     for entry in entries {
         let path = String::from_utf8_lossy(&entry.path).into_owned();
         let is_direct = path.matches('/').count() == 2;
-        if entry.new.kind() == Kind::File && is_direct && is_rule(&path) {
+        if entry.new.kind() == Kind::File && is_direct && is_rule_file(Path::new(&path)) {
             let bytes = blobs::content(repo, &entry.new.id)?;
             found.push((path, String::from_utf8_lossy(&bytes).into_owned()));
         }
@@ -96,13 +145,6 @@ fn rules_at_base(repo: &Repository, pinned: &Pinned) -> Result<Vec<(String, Stri
 }
 
 fn rules_here(repo: &Repository) -> Result<Vec<(String, String)>, CaseError> {
-    let folder = repo.root().join(".tribunal").join("rules");
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        return Ok(Vec::new());
-    };
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| is_rule(&path.to_string_lossy()));
-    paths.sort();
     let read = |path: PathBuf| {
         let shown = path.strip_prefix(repo.root()).unwrap_or(&path);
         let shown = shown.display().to_string();
@@ -110,7 +152,7 @@ fn rules_here(repo: &Repository) -> Result<Vec<(String, String)>, CaseError> {
         let text = std::fs::read_to_string(&path).map_err(CaseError::file(doing))?;
         Ok((shown, text))
     };
-    paths.into_iter().map(read).collect()
+    rule_files(repo.root()).into_iter().map(read).collect()
 }
 
 /// Returns what to say about the settings of a review and about a change that edits them.

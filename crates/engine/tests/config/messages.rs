@@ -22,7 +22,7 @@ fn unknown_keys_are_refused_with_a_suggestion() {
     refuses(
         "review:\n  zzzzz: 1\n",
         "2:3: in `review`, there is no key `zzzzz`; \
-         known here: `builtin`, `policy`, `weights`, `rounds`, `debate_all`, `part_chars`, `ignore`, `may_skip`, `max_file`, `max_files`, `opinions`, `issues`, `arbitration`, `on_dispute`, `judge`",
+         known here: `builtin`, `rules`, `policy`, `weights`, `rounds`, `debate_all`, `part_chars`, `ignore`, `may_skip`, `max_file`, `max_files`, `opinions`, `issues`, `arbitration`, `on_dispute`, `judge`",
     );
     refuses(
         "agents:\n- name: ann\n  limits: {wal: 5m}\n",
@@ -32,6 +32,52 @@ fn unknown_keys_are_refused_with_a_suggestion() {
         "providers:\n  antropic: {concurrency: 1}\n",
         "2:3: there is no provider `antropic`; did you mean `anthropic`?",
     );
+}
+
+#[test]
+fn rules_that_do_not_exist_are_refused_with_the_nearest_ids() {
+    refuses(
+        "review:\n  rules:\n    pyton-eval: off\n",
+        "3:5: in `review.rules`, there is no rule `pyton-eval`; did you mean `python-eval`?",
+    );
+    refuses(
+        "review:\n  rules: {eval: off}\n",
+        "2:11: in `review.rules`, there is no rule `eval`; \
+         did you mean `python-eval` or `javascript-eval`?",
+    );
+    refuses(
+        "review: {rules: {zzz: off}}\n",
+        "1:18: in `review.rules`, there is no rule `zzz`; `tribunal rules` lists all rules",
+    );
+    refuses(
+        "review: {rules: {python-eval: error}}\n",
+        "1:31: `review.rules.python-eval` must be one of `off`, `low`, `medium`, `high`, \
+         not `error`",
+    );
+}
+
+#[test]
+fn rules_of_the_project_have_levels_as_well() {
+    let world = World::new().project("review: {rules: {noPrint.x: off}}\n");
+    let rules = world.project_dir().join(".tribunal/rules");
+    std::fs::create_dir_all(&rules).unwrap();
+    let rule = "id: noPrint.x\nlanguage: python\nrule: {pattern: print($A)}\n";
+    std::fs::write(rules.join("a.yml"), rule).unwrap();
+    let loaded = world.loaded();
+    assert_eq!(loaded.settings.review.rules["noPrint.x"].as_str(), "off");
+}
+
+#[test]
+fn variables_and_flags_change_the_level_of_a_rule() {
+    let world = World::new()
+        .env("TRIBUNAL_REVIEW__RULES__PYTHON_EVAL", "off")
+        .set("review.rules.go-sleep=high");
+    let rules = world.loaded().settings.review.rules;
+    let shown: Vec<String> = rules
+        .iter()
+        .map(|(id, level)| format!("{id} {level}"))
+        .collect();
+    assert_eq!(shown, ["go-sleep high", "python-eval off"]);
 }
 
 #[test]

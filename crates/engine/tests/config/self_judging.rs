@@ -6,11 +6,12 @@ use tribunal_core::dispute::Recourse;
 use tribunal_engine::config::{
     AgentSettings, BaseFile, Loaded, PushChoice, Settings, Sources, Trust, load,
 };
+use tribunal_engine::rules::builtin_rule;
 
 use super::World;
 
 /// Values that some setting or other takes, mild ones first of all.
-const VALUES: [&str; 44] = [
+const VALUES: [&str; 52] = [
     "true",
     "false",
     "0",
@@ -55,12 +56,21 @@ const VALUES: [&str; 44] = [
     "'https://example.org'",
     "[{on: evaluate_progress, then: complete}]",
     "{x: y}",
+    "{python-eval: off}",
+    "{python-eval: low}",
+    "{python-eval: high}",
+    "{any-secret-in-source: medium, go-sleep: off}",
+    "{go-sleep: high, workflow-unpinned-action: medium}",
+    "{shell-world-writable: high, no-such-rule: high}",
+    "{no-such-rule: off}",
+    "{python-shell-command: high}",
 ];
 
 const STRICT_BASE: &str = "\
 review:
   issues: {mandatory: [CRITICAL, HIGH, MEDIUM], optional: [LOW]}
   may_skip: [lock_file]
+  rules: {python-eval: medium, go-sleep: medium, python-shell-command: off}
   on_dispute: {default: human}
 budget: {per_case: 1.0, per_day: 2.0, max_runs_per_case: 20}
 git: {push: never}
@@ -108,6 +118,19 @@ fn without_tightening(before: &Settings, mut after: Settings) -> Settings {
     }
     if is.may_skip.iter().all(|why| was.may_skip.contains(why)) {
         is.may_skip = was.may_skip.clone();
+    }
+    for (id, level) in is.rules.clone() {
+        let severity_before = match was.rules.get(&id) {
+            Some(level) => level.severity(),
+            None => builtin_rule(&id).map(|rule| rule.info.label.severity()),
+        };
+        // A rule that is off stays off, because one more voice may outvote others.
+        if severity_before.is_some() && level.severity() > severity_before {
+            match was.rules.get(&id) {
+                Some(level) => is.rules.insert(id, *level),
+                None => is.rules.remove(&id),
+            };
+        }
     }
     if is.on_dispute.default_recourse == Recourse::Human {
         is.on_dispute.default_recourse = was.on_dispute.default_recourse;
@@ -224,6 +247,64 @@ fn an_untrusted_file_may_make_the_gate_stricter() {
     );
     let ignored = loaded.project_layer.untrusted.unwrap().sensitive;
     assert_eq!(ignored, [("budget.per_day".to_owned(), "5000".to_owned())]);
+}
+
+#[test]
+fn an_untrusted_file_may_raise_the_level_of_a_rule_and_do_nothing_else_to_it() {
+    const BASE: &str = "review: {rules: {python-eval: low, python-mktemp: off, own-rule: low}}\n";
+    let world = World::new();
+    for (base, theirs, counts) in [
+        // The default of `workflow-unpinned-action` is low, that of `go-sleep` is SHOULD.
+        (None, "workflow-unpinned-action: high", true),
+        (None, "workflow-unpinned-action: low", false),
+        (None, "workflow-unpinned-action: off", false),
+        (None, "shell-world-writable: high", true),
+        (None, "python-eval: high", false),
+        (None, "own-rule: high", false),
+        (Some(BASE), "python-eval: medium", true),
+        (Some(BASE), "python-eval: high", true),
+        (Some(BASE), "python-eval: off", false),
+        (Some(BASE), "python-mktemp: high", false),
+        (Some(BASE), "own-rule: high", true),
+        (Some(BASE), "own-rule: off", false),
+    ] {
+        let before = load(&with_base(&world, base, base)).unwrap().settings;
+        let text = format!("review: {{rules: {{{theirs}}}}}\n");
+        let after = resolved(&world, base, &text, true);
+        let is_changed = after.settings.review.rules != before.review.rules;
+        assert_eq!(is_changed, counts, "{base:?} {theirs}");
+        let key = format!("review.rules.{}", theirs.split(':').next().unwrap());
+        assert_eq!(after.project_layer.tightened.contains(&key), counts);
+        let ignored = after.project_layer.untrusted.unwrap().sensitive;
+        let is_ignored = ignored.iter().any(|(one, _)| *one == key);
+        assert_eq!(is_ignored, !counts, "{base:?} {theirs}");
+        fs::remove_file(world.project_file()).unwrap();
+    }
+}
+
+#[test]
+fn raising_a_rule_never_takes_it_from_a_label_that_blocks_to_one_that_does_not() {
+    let world = World::new();
+    // Here SHOULD blocks and HIGH does not.
+    let base = "review:\n  opinions: {mandatory: [MUST, SHOULD]}\n  \
+                issues: {mandatory: [CRITICAL], optional: [HIGH, MEDIUM, LOW]}\n";
+    let rules = tribunal_engine::rules::builtin_catalog();
+    let should = rules
+        .iter()
+        .find(|rule| rule.info.label.as_str() == "SHOULD")
+        .unwrap();
+    let id = &should.info.id;
+    let theirs = format!("{base}  rules: {{{id}: high}}\n");
+    let loaded = resolved(&world, Some(base), &theirs, true);
+    assert!(loaded.settings.review.rules.is_empty(), "{id}");
+}
+
+#[test]
+fn the_base_may_name_a_rule_that_the_change_removes() {
+    let world = World::new();
+    let base = "review: {rules: {gone-rule: low}}\n";
+    let loaded = load(&with_base(&world, Some(base), None)).unwrap();
+    assert_eq!(loaded.settings.review.rules.len(), 1);
 }
 
 #[test]

@@ -147,13 +147,25 @@ pub(super) fn tally(report: &ReviewReport) -> String {
     )
 }
 
-/// Returns a reviewer with its family and what it stated: `ann (anthropic, high 85)`.
+/// Returns the id of the rule that found it; empty when none did.
+pub(crate) fn rule_of(finding: &ReviewedFinding) -> &str {
+    let of_voices = finding.voices.iter().map(|voice| voice.rule.as_str());
+    let mut all = std::iter::once(finding.rule.as_str()).chain(of_voices);
+    all.find(|rule| !rule.is_empty()).unwrap_or_default()
+}
+
+/// Returns a reviewer with its family, its rule and what it stated: `ann (anthropic, high 85)`,
+/// `builtin:security (builtin, rule python-eval, high 88)`.
 pub(super) fn voice(voice: &Voice) -> String {
     let severity = voice.severity.map(|severity| severity.to_string());
     let confidence = voice.confidence.map(|confidence| confidence.to_string());
     let stated: Vec<String> = [severity, confidence].into_iter().flatten().collect();
     let family = one_line(&voice.family, NAME);
-    let parts = [family, stated.join(" ")];
+    let rule = match one_line(&voice.rule, NAME) {
+        rule if rule.is_empty() => rule,
+        rule => format!("rule {rule}"),
+    };
+    let parts = [family, rule, stated.join(" ")];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     match parts.as_slice() {
         [] => one_line(&voice.reviewer, NAME),
@@ -170,7 +182,7 @@ pub(super) fn in_brief(finding: &ReviewedFinding) -> String {
             names.push(name);
         }
     }
-    let rule = match one_line(&finding.rule, NAME) {
+    let rule = match one_line(rule_of(finding), NAME) {
         rule if rule.is_empty() => rule,
         rule => format!(" ({rule})"),
     };

@@ -106,8 +106,12 @@ fn annotation(report: &ReviewReport, finding: &ReviewedFinding, kind: Kind) -> S
     } else {
         ""
     };
+    let rule = match one_line(facts::rule_of(finding), NAME) {
+        rule if rule.is_empty() => rule,
+        rule => format!(", {rule}"),
+    };
     let title = format!(
-        "{} {} ({disputed}{}): {}",
+        "{} {} ({disputed}{}{rule}): {}",
         finding.severity,
         finding.confidence,
         one_line(&finding.id, NAME),

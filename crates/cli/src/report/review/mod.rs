@@ -22,9 +22,10 @@ mod text;
 mod tests;
 
 pub(crate) use arbitrated::told_of;
-pub(crate) use facts::labelled_severity;
+pub(crate) use facts::{labelled_severity, rule_of};
 pub(crate) use github::review_json;
 pub(crate) use json::schema;
+pub(crate) use shown::shown as legible;
 
 use tribunal_core::review::report::ReviewReport;
 

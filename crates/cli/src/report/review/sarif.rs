@@ -1,10 +1,10 @@
 //! A review in SARIF 2.1.0, for code scanning and for anybody who collects results of tools.
 
 mod result;
+mod rules;
 
 use serde_json::{Value, json};
 use tribunal_core::consensus::Verdict;
-use tribunal_core::finding::Category;
 use tribunal_core::review::coverage::{CoveredFile, LeftOut};
 use tribunal_core::review::gate::Gate;
 use tribunal_core::review::report::{ReviewReport, ReviewerState};
@@ -12,6 +12,7 @@ use tribunal_core::review::report::{ReviewReport, ReviewerState};
 use super::shown::{NAME, one_line, shown};
 use super::{Options, arbitrated, facts, json};
 use crate::exit::Exit;
+use rules::RuleTable;
 
 /// Where the format is defined.
 const SCHEMA: &str =
@@ -20,17 +21,19 @@ const SCHEMA: &str =
 /// Returns the log. What was rejected is in it only with all details: consumers that do not know
 /// of kinds would raise an alarm.
 pub(super) fn render(report: &ReviewReport, options: &Options) -> String {
-    let results: Vec<Value> = report
+    let findings = report
         .findings
         .iter()
-        .filter(|finding| options.details || finding.verdict != Verdict::Rejected)
-        .map(|finding| result::of(report, finding))
+        .filter(|finding| options.details || finding.verdict != Verdict::Rejected);
+    let rules = RuleTable::of(findings.clone());
+    let results: Vec<Value> = findings
+        .map(|finding| result::of(report, finding, &rules))
         .collect();
     json::pretty(&json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
         "runs": [{
-            "tool": { "driver": driver() },
+            "tool": { "driver": driver(&rules) },
             "automationDetails": {
                 "id": "tribunal/review/",
                 "description": { "text": format!("Review of {}", one_line(&report.change.title, NAME)) },
@@ -48,49 +51,20 @@ pub(super) fn render(report: &ReviewReport, options: &Options) -> String {
                 "usage": report.usage,
                 "cost": report.cost,
                 "fixed": report.fixed,
+                "ruleLevels": report.rule_levels,
             },
         }],
     }))
 }
 
-fn driver() -> Value {
-    let rules: Vec<Value> = Category::ALL
-        .into_iter()
-        .map(|category| {
-            let (name, about) = words(category);
-            json!({
-                "id": rule_id(category),
-                "name": name,
-                "shortDescription": { "text": about },
-                "defaultConfiguration": { "level": "warning" },
-                "properties": { "tags": [category.as_str()] },
-            })
-        })
-        .collect();
+fn driver(rules: &RuleTable) -> Value {
     json!({
         "name": "Tribunal",
         "version": env!("CARGO_PKG_VERSION"),
         "semanticVersion": env!("CARGO_PKG_VERSION"),
         "informationUri": env!("CARGO_PKG_REPOSITORY"),
-        "rules": rules,
+        "rules": rules.descriptors,
     })
-}
-
-/// Returns the rule under which findings of a category stand. Labels would not do: the same
-/// finding may get another one tomorrow, and a scanner would take it for a new alert.
-fn rule_id(category: Category) -> String {
-    format!("tribunal/{category}")
-}
-
-fn words(category: Category) -> (&'static str, &'static str) {
-    match category {
-        Category::Security => ("Security", "Somebody can be harmed through it."),
-        Category::Bug => ("Bug", "It does the wrong thing."),
-        Category::Architecture => ("Architecture", "It is built in the wrong way."),
-        Category::Performance => ("Performance", "It is too slow or too big."),
-        Category::TestCoverage => ("TestCoverage", "It is not tested enough."),
-        Category::Other => ("Other", "Anything else worth a look."),
-    }
 }
 
 fn invocation(report: &ReviewReport) -> Value {

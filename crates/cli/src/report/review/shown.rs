@@ -8,7 +8,7 @@ use tribunal_core::text::{for_terminal, truncate_chars};
 /// that a direction override reads `\u{202e}` rather than turning the line around.
 ///
 /// What may be shown is the decision of [`for_terminal`]; only its `�` becomes legible.
-pub(super) fn shown(text: &str) -> Cow<'_, str> {
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     if matches!(for_terminal(text), Cow::Borrowed(_)) {
         return Cow::Borrowed(text);
     }

@@ -22,6 +22,7 @@ use crate::review::gate::{Gate, Obligation};
 use crate::review::report::{
     ChangeSummary, REVIEW_SCHEMA, ReviewReport, ReviewedFinding, ReviewerState, ReviewerSummary,
 };
+use crate::review::rule_level::RuleLevels;
 use crate::review::sample;
 
 #[track_caller]
@@ -207,6 +208,7 @@ fn report(gate: &str, given: &[&str]) -> ReviewReport {
         arbitration: None,
         fixed: Vec::new(),
         coverage: Coverage::default(),
+        rule_levels: RuleLevels::new(),
         statistics: Statistics::default(),
         usage: Usage::default(),
         cost: Cost::Unknown,

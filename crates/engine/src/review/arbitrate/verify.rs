@@ -132,10 +132,9 @@ impl Bench<'_> {
         positions: &[usize],
         now: &Change,
     ) -> Result<Vec<Said>, CaseError> {
-        let rules = sit::parse_rules(&self.request.rules)?;
+        let reviewer = sit::rule_reviewer(self.request, Domain::BUILTIN)?;
         let owned = now.clone();
-        let domains = Domain::BUILTIN;
-        let checked = tokio::task::spawn_blocking(move || builtin::check(&owned, &domains, rules));
+        let checked = tokio::task::spawn_blocking(move || builtin::check(&owned, &reviewer));
         let checked = checked
             .await
             .map_err(|error| CaseError::Request(format!("a built-in reviewer failed: {error}")))?;

@@ -3,31 +3,26 @@
 use serde_json::{Value, json};
 use tribunal_core::consensus::Verdict;
 use tribunal_core::dispute::Precedent;
-use tribunal_core::finding::Category;
 use tribunal_core::review::report::{FrameLine, ReviewReport, ReviewedFinding, Standing, Voice};
-use tribunal_core::scale::Severity;
 
 use super::super::arbitrated;
 use super::super::facts;
 use super::super::shown::{NAME, PROSE, TITLE, one_line, prose, shown};
-use super::{rule_id, uri};
+use super::rules::{RuleTable, level};
+use super::uri;
 
 /// Returns the result.
-pub(super) fn of(report: &ReviewReport, finding: &ReviewedFinding) -> Value {
+pub(super) fn of(report: &ReviewReport, finding: &ReviewedFinding, rules: &RuleTable) -> Value {
     // A result that is no plain failure has no level, by the standard.
-    let (kind, level) = match (finding.verdict, finding.severity) {
-        (Verdict::Accepted, Severity::Critical | Severity::High) => ("fail", "error"),
-        (Verdict::Accepted, Severity::Medium) => ("fail", "warning"),
-        (Verdict::Accepted, Severity::Low) => ("fail", "note"),
-        (Verdict::Disputed, _) => ("review", "none"),
-        (Verdict::Rejected, _) => ("informational", "none"),
+    let (kind, level) = match finding.verdict {
+        Verdict::Accepted => ("fail", level(finding.severity)),
+        Verdict::Disputed => ("review", "none"),
+        Verdict::Rejected => ("informational", "none"),
     };
-    let rule = Category::ALL
-        .into_iter()
-        .position(|one| one == finding.category);
+    let (rule, index) = rules.place_of(finding);
     let mut result = json!({
-        "ruleId": rule_id(finding.category),
-        "ruleIndex": rule,
+        "ruleId": rule,
+        "ruleIndex": index,
         "kind": kind,
         "level": level,
         "message": { "text": message(finding) },

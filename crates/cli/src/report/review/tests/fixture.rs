@@ -11,6 +11,7 @@ use tribunal_core::review::report::{
     Action, ChangeSummary, Dissent, FixedFinding, REVIEW_SCHEMA, ReviewReport, ReviewedFinding,
     ReviewerState, ReviewerSummary, Standing, Statement, Weighed,
 };
+use tribunal_core::review::rule_level::RuleLevels;
 use tribunal_core::review::{Plea, Stance};
 use tribunal_core::scale::{Adjustment, Confidence, Severity};
 
@@ -42,6 +43,7 @@ pub(super) fn report() -> ReviewReport {
             title: "Totals above 2^31 cents wrap around".to_owned(),
         }],
         coverage: coverage(),
+        rule_levels: RuleLevels::new(),
         statistics: Statistics::default(),
         usage: tokens(61_204, 5_713),
         cost: Cost::Unknown,

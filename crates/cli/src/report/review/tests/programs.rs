@@ -215,3 +215,49 @@ fn reports_follow_their_own_schema() {
         assert_eq!(errors, Vec::<String>::new());
     }
 }
+
+#[test]
+fn sarif_has_a_rule_for_every_rule_and_never_takes_one_of_a_linter_for_ours() {
+    let mut report = fixture::report();
+    for (index, (family, rule)) in [
+        ("builtin", "python-eval"),
+        ("ruff", "python-eval"),
+        ("ruff", "F401"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let finding = &mut report.findings[index];
+        rule.clone_into(&mut finding.rule);
+        rule.clone_into(&mut finding.voices[0].rule);
+        family.clone_into(&mut finding.voices[0].family);
+    }
+    let log = sarif(&report, false);
+    assert_eq!(problems(&log), Vec::<String>::new());
+    let rules = &log["runs"][0]["tool"]["driver"]["rules"];
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let of = |index: usize| {
+        let rule = results[index]["ruleIndex"].as_u64().unwrap();
+        let rule = &rules[usize::try_from(rule).unwrap()];
+        assert_eq!(rule["id"], results[index]["ruleId"]);
+        rule
+    };
+    assert_eq!(of(0)["id"], "python-eval");
+    assert_eq!(of(0)["defaultConfiguration"]["level"], "error");
+    assert!(of(0)["help"]["text"].as_str().unwrap().contains("Fix: "));
+    assert_eq!(of(1)["id"], "python-eval");
+    assert_ne!(of(0), of(1));
+    assert_eq!(of(2)["id"], "F401");
+    assert_eq!(of(3)["id"], "tribunal/bug");
+}
+
+#[test]
+fn every_format_names_the_rule() {
+    let mut report = fixture::report();
+    "python-eval".clone_into(&mut report.findings[0].rule);
+    "python-eval".clone_into(&mut report.findings[0].voices[0].rule);
+    for format in ReviewFormat::value_variants() {
+        let text = printed(&report, *format);
+        assert!(text.contains("python-eval"), "{format:?}: {text}");
+    }
+}
