@@ -10,7 +10,10 @@ use crate::data::Review;
 /// The measures of one panel over all reviews.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Measures {
+    /// Findings of one golden comment are in one group.
     pub pair_f1: f64,
+    /// Findings of one golden comment are in one group or in two that are linked.
+    pub linked_f1: f64,
     pub average_precision: f64,
     pub precision: f64,
     pub recall: f64,
@@ -20,11 +23,21 @@ pub struct Measures {
 }
 
 impl Measures {
-    pub const NAMES: [&str; 7] = ["pair F1", "AP", "P", "R", "F1", "agreed P", "agreed R"];
+    pub const NAMES: [&str; 8] = [
+        "pair F1",
+        "linked F1",
+        "AP",
+        "P",
+        "R",
+        "F1",
+        "agreed P",
+        "agreed R",
+    ];
 
-    pub fn list(&self) -> [f64; 7] {
+    pub fn list(&self) -> [f64; 8] {
         [
             self.pair_f1,
+            self.linked_f1,
             self.average_precision,
             self.precision,
             self.recall,
@@ -67,7 +80,8 @@ pub fn measure(settled: &[(&Review, Vec<BatchFinding>)]) -> Measures {
     let (precision, recall) = accepted.rates(golden);
     let (tier_precision, tier_recall) = agreed.rates(golden);
     Measures {
-        pair_f1: pair_f1(settled),
+        pair_f1: pair_f1(settled, false),
+        linked_f1: pair_f1(settled, true),
         average_precision: all.precisions / golden.max(1) as f64,
         precision,
         recall,
@@ -139,8 +153,9 @@ fn earned(finding: &BatchFinding, review: &Review) -> Vec<String> {
         .collect()
 }
 
-/// Scores the grouping over pairs of findings that both match some golden comment.
-fn pair_f1(settled: &[(&Review, Vec<BatchFinding>)]) -> f64 {
+/// Scores the grouping over pairs of findings that both match some golden comment. With `links` a pair
+/// counts as found when its groups are linked, too.
+fn pair_f1(settled: &[(&Review, Vec<BatchFinding>)], links: bool) -> f64 {
     let (mut hits, mut wrong, mut missed) = (0, 0, 0);
     for (review, findings) in settled {
         let mut members: Vec<(usize, &Vec<String>)> = Vec::new();
@@ -151,10 +166,14 @@ fn pair_f1(settled: &[(&Review, Vec<BatchFinding>)]) -> f64 {
                 }
             }
         }
+        let together = |one: usize, other: usize| {
+            let lead = &findings[other].ids[0];
+            one == other || links && findings[one].linked.contains(lead)
+        };
         for (at, (group, truth)) in members.iter().enumerate() {
             for (other_group, other) in &members[..at] {
                 let same = truth.iter().any(|golden| other.contains(golden));
-                match (same, group == other_group) {
+                match (same, together(*group, *other_group)) {
                     (true, true) => hits += 1,
                     (true, false) => missed += 1,
                     (false, true) => wrong += 1,
@@ -185,7 +204,7 @@ fn tool(id: &str) -> &str {
 }
 
 /// Returns the median of each measure.
-pub fn medians(all: &[Measures]) -> [f64; 7] {
+pub fn medians(all: &[Measures]) -> [f64; 8] {
     std::array::from_fn(|index| {
         let mut values: Vec<f64> = all.iter().map(|one| one.list()[index]).collect();
         values.sort_by(f64::total_cmp);

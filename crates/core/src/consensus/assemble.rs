@@ -1,6 +1,6 @@
 //! Phase 7: last conditions, duplicates that remain, order of reading, and who must be asked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Docket;
 use super::draft::Draft;
@@ -142,29 +142,40 @@ impl<'a> Assembly<'a> {
     }
 
     /// Takes in accepted groups that say a part of another one, and links those that say the same
-    /// about another place.
+    /// about another place: those with equal titles, and pairs that are alike in their wording.
     ///
     /// Members of a part move to the group that stays, so nothing is lost and nothing is listed
     /// twice. What is linked stays as it is: each with its own text and verdict.
-    pub(super) fn merge_duplicates(&mut self) {
+    pub(super) fn merge_duplicates(&mut self, alike: &[(u32, u32)]) {
         let gone = self.subsets();
         absorb(&mut self.groups, &gone);
-        self.link();
+        self.link(alike);
     }
 
-    /// Links accepted groups that have their cause in common.
-    fn link(&mut self) {
+    /// Links groups that have their cause in common.
+    fn link(&mut self, alike: &[(u32, u32)]) {
+        let mut linked: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         for same in self.same_cause() {
-            let leads: Vec<u32> = same
-                .iter()
-                .map(|&one| self.groups[one as usize].lead())
-                .collect();
-            for (&index, &own) in same.iter().zip(&leads) {
-                let group = &mut self.groups[index as usize];
-                group.linked = leads.iter().copied().filter(|&one| one != own).collect();
-                let others = u32::try_from(group.linked.len()).unwrap_or(u32::MAX);
-                group.notes.push(Note::SameRootCause(others));
+            for &one in &same {
+                let others = same.iter().copied().filter(|&other| other != one);
+                linked.entry(one).or_default().extend(others);
             }
+        }
+        let stands = |index: u32| {
+            let group = &self.groups[index as usize];
+            !group.members.is_empty() && group.verdict != Verdict::Rejected
+        };
+        for &(a, b) in alike.iter().filter(|(a, b)| stands(*a) && stands(*b)) {
+            linked.entry(a).or_default().insert(b);
+            linked.entry(b).or_default().insert(a);
+        }
+        for (index, others) in linked {
+            let leads = others.iter().map(|&one| self.groups[one as usize].lead());
+            let leads: Vec<u32> = leads.collect();
+            let group = &mut self.groups[index as usize];
+            let number = u32::try_from(leads.len()).unwrap_or(u32::MAX);
+            group.linked = leads;
+            group.notes.push(Note::SameRootCause(number));
         }
     }
 

@@ -50,6 +50,9 @@ pub struct BatchFinding {
     pub severity: Severity,
     /// The title of the lead.
     pub title: String,
+    /// The leads of other groups that have the same cause at another place. A link is not agreement.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub linked: Vec<Value>,
 }
 
 /// What a line holds before its findings are read. Other keys are the caller's business.
@@ -140,6 +143,7 @@ fn findings(settlement: &Settlement, numbers: &Numbers) -> Vec<BatchFinding> {
             verdict: group.verdict,
             severity: group.severity,
             title: finding(group.lead()).title.clone(),
+            linked: group.linked.iter().map(|&one| id(one)).collect(),
         })
         .collect()
 }

@@ -126,9 +126,9 @@ fn settle_with(mut input: Input, policy: &Policy, record: Option<&Record>) -> Se
         advisories,
         judgements,
     };
-    let (members, closeness) = group(&docket.claims, policy);
-    let mut assembly = decide_all(&docket, members, &closeness);
-    assembly.merge_duplicates();
+    let grouped = group(&docket.claims, policy);
+    let mut assembly = decide_all(&docket, grouped.members, &grouped.closeness);
+    assembly.merge_duplicates(&grouped.same_cause);
     let groups = assembly.finish();
     let Docket {
         debate, advisories, ..
@@ -146,19 +146,34 @@ fn settle_with(mut input: Input, policy: &Policy, record: Option<&Record>) -> Se
     }
 }
 
-/// Returns the groups, and for each how alike the wordings of its families are, in thousandths.
-fn group(claims: &[Claim<'_>], policy: &Policy) -> (Vec<Vec<u32>>, Vec<i32>) {
+/// Which findings are one, and what is known about that.
+struct Grouped {
+    members: Vec<Vec<u32>>,
+    /// How alike the wordings of the families of each group are, in thousandths.
+    closeness: Vec<i32>,
+    /// Pairs of groups whose wordings say that they have one cause at different places.
+    same_cause: Vec<(u32, u32)>,
+}
+
+/// Puts all claims into groups.
+fn group(claims: &[Claim<'_>], policy: &Policy) -> Grouped {
     let rules = &policy.matching;
     let Some(text) = &rules.text else {
-        let groups = group::by_place(claims, rules.proximity);
-        let closeness = vec![0; groups.len()];
-        return (groups, closeness);
+        let members = group::by_place(claims, rules.proximity);
+        return Grouped {
+            closeness: vec![0; members.len()],
+            same_cause: Vec::new(),
+            members,
+        };
     };
     let wording = similar::Wording::of(claims, rules, text.identifier);
-    let groups = similar::by_wording(&wording, text.threshold, text.most_common);
-    let closeness = groups.iter().map(|members| wording.closeness(members));
-    let closeness = closeness.collect();
-    (groups, closeness)
+    let members = similar::by_wording(&wording, text);
+    let closeness = members.iter().map(|members| wording.closeness(members));
+    Grouped {
+        closeness: closeness.collect(),
+        same_cause: similar::same_cause(&wording, &members, text.same_cause, text.most_common),
+        members,
+    }
 }
 
 /// Takes all groups through the phases.

@@ -91,6 +91,21 @@ pub struct TextMatching {
     /// Without effect, since two items of one reviewer are one only if the second repeats the
     /// first; read from older settings.
     pub same_reviewer: i32,
+    /// Added where two findings of the same lines state two categories; negative.
+    #[serde(default)]
+    pub other_category: i32,
+    /// How much of the similarity is that of the titles and first sentences, which say what is
+    /// claimed; the rest is that of the whole texts.
+    #[serde(default)]
+    pub first_sentence: i32,
+    /// How far below the threshold the average over all pairs of two groups may be when a pair of
+    /// them is above it.
+    #[serde(default)]
+    pub slack: i32,
+    /// Similarity of wording, on average over all pairs, from which two groups about different
+    /// places are linked as having one cause; 0 links by equal titles alone.
+    #[serde(default)]
+    pub same_cause: i32,
     /// Weight of a word that is an identifier of the code, against 1000 for a plain word.
     pub identifier: i32,
     /// A term in more findings than this says nothing about any of them; bounds the work.
@@ -389,8 +404,8 @@ impl Policy {
             agreement: AgreementRules {
                 per_voice: 8,
                 most: 24,
-                closeness: 40,
-                least_confidence: 64,
+                closeness: 25,
+                least_confidence: 58,
                 ..arena.agreement
             },
             matching: Matching {
@@ -398,16 +413,20 @@ impl Policy {
                 text: Some(TextMatching {
                     threshold: 250,
                     least_text: 50,
-                    same_line: 10,
+                    same_line: 30,
                     near_line: 0,
                     sure_line: 240,
                     sure_near: 130,
                     same_file: 0,
-                    far_line: far_line(),
+                    far_line: -20,
                     unplaced: unplaced(),
                     other_file: -30,
                     same_function: 30,
                     same_reviewer: -200,
+                    other_category: -150,
+                    first_sentence: 400,
+                    slack: 50,
+                    same_cause: 300,
                     identifier: 1000,
                     most_common: 32,
                 }),

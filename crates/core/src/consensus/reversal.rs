@@ -65,7 +65,8 @@ pub fn reversals(mut input: Input, policy: &Policy, settlement: &Settlement) -> 
     let debate = Debate::file(&claims, input.examinations, input.defenses, &mut problems);
     let advisories = file_advisories(&claims, input.advisories, &mut problems);
     let judgements = judgement::file(&claims, input.judgements, &mut problems);
-    let (groups, closeness) = group(&claims, policy);
+    let grouped = group(&claims, policy);
+    let (groups, closeness) = (grouped.members, grouped.closeness);
     // Their names sort last, so those who have spoken keep their places.
     families.extend((0..MOST_FAMILIES).map(unheard));
     let mut docket = Docket {

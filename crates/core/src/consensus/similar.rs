@@ -8,22 +8,24 @@
 //! No finding is compared with more than a few dozen others, so the work grows with their number
 //! and not with its square, whatever they say.
 
+mod causes;
 mod forest;
 mod postings;
 mod rarity;
+mod words;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::company::{Company, gap, repeats};
 use super::normalize::Claim;
-use super::policy::Matching;
-use super::terms::{Term, terms};
+use super::policy::{Matching, TextMatching};
 use crate::finding::{Finding, Grounding, Source};
 use forest::Forest;
 use postings::Postings;
-use rarity::rarity;
+use words::{Words, words_of};
 
+pub(super) use causes::same_cause;
 pub(super) use rarity::log2_thousandths;
 
 /// The score of two claims that cannot be the same.
@@ -42,17 +44,16 @@ const FOLLOWERS: usize = 8;
 pub(super) struct Wording<'a> {
     claims: &'a [Claim<'a>],
     rules: &'a Matching,
-    /// The terms of each claim with their weights, sorted by term.
-    terms: Vec<Vec<(u64, i64)>>,
-    /// The sum of the weights of each claim.
-    norms: Vec<i64>,
+    /// The words of each claim.
+    words: Vec<Words>,
     /// How often two claims were compared.
     #[cfg(test)]
     comparisons: std::cell::Cell<u64>,
 }
 
 /// Returns the groups as lists of indices, in order of their first members.
-pub(super) fn by_wording(wording: &Wording<'_>, threshold: i32, most_common: u32) -> Vec<Vec<u32>> {
+pub(super) fn by_wording(wording: &Wording<'_>, text: &TextMatching) -> Vec<Vec<u32>> {
+    let (threshold, most_common) = (text.threshold, text.most_common);
     let mut forest = Forest::new(wording.claims.len());
     let companies = (0..).zip(wording.claims);
     let mut companies: Vec<Company<'_>> = companies
@@ -71,7 +72,7 @@ pub(super) fn by_wording(wording: &Wording<'_>, threshold: i32, most_common: u32
         }
         let (left, right) = (&forest.members[a as usize], &forest.members[b as usize]);
         let admitted = companies[a as usize].admits(&companies[b as usize], wording.claims);
-        if admitted && wording.average(left, right) >= threshold {
+        if admitted && wording.average(left, right) >= threshold - text.slack {
             let kept = forest.join(a, b);
             let gone = std::mem::take(&mut companies[(a ^ b ^ kept) as usize]);
             companies[kept as usize].join(gone);
@@ -91,34 +92,10 @@ pub(super) fn by_wording(wording: &Wording<'_>, threshold: i32, most_common: u32
 impl<'a> Wording<'a> {
     /// Reads the terms of all claims and weighs them by their rarity in this review.
     pub(super) fn of(claims: &'a [Claim<'a>], rules: &'a Matching, identifier: i32) -> Self {
-        let plain: Vec<Vec<Term>> = claims
-            .iter()
-            .map(|claim| terms_of(claim, identifier))
-            .collect();
-        let mut all: Vec<u64> = plain.iter().flatten().map(|term| term.hash).collect();
-        all.sort_unstable();
-        let known: Vec<(u64, usize)> = all
-            .chunk_by(|a, b| a == b)
-            .map(|same| (same[0], same.len()))
-            .collect();
-        let weigh = |term: &Term| {
-            let found = known.binary_search_by_key(&term.hash, |(hash, _)| *hash);
-            let times = found.map_or(1, |at| known[at].1);
-            (
-                term.hash,
-                i64::from(term.units) * rarity(claims.len(), times) / 1000,
-            )
-        };
-        let terms: Vec<Vec<(u64, i64)>> = plain
-            .iter()
-            .map(|terms| terms.iter().map(weigh).collect())
-            .collect();
-        let norm = |terms: &Vec<(u64, i64)>| terms.iter().map(|(_, weight)| weight).sum();
         Self {
-            norms: terms.iter().map(norm).collect(),
+            words: words_of(claims, identifier),
             claims,
             rules,
-            terms,
             #[cfg(test)]
             comparisons: std::cell::Cell::default(),
         }
@@ -126,32 +103,14 @@ impl<'a> Wording<'a> {
 
     /// Returns how alike two claims are, in thousandths.
     pub(super) fn likeness(&self, a: u32, b: u32) -> i32 {
-        let (one, other) = (&self.terms[a as usize], &self.terms[b as usize]);
-        let (few, mut many) = if one.len() <= other.len() {
-            (one.as_slice(), other.as_slice())
-        } else {
-            (other.as_slice(), one.as_slice())
-        };
-        let long = many.len() / 8 > few.len();
-        let mut shared = 0;
-        for (hash, weight) in few {
-            // A word is looked up in a book, and two sentences are read side by side.
-            let skip = if long {
-                many.partition_point(|(other, _)| other < hash)
-            } else {
-                let ahead = many.iter().position(|(other, _)| other >= hash);
-                ahead.unwrap_or(many.len())
-            };
-            many = &many[skip..];
-            if let Some((_, other)) = many.first().filter(|(other, _)| other == hash) {
-                shared += weight.min(other);
-            }
-        }
         #[cfg(test)]
         self.comparisons.set(self.comparisons.get() + 1);
-        let norms = self.norms[a as usize].saturating_mul(self.norms[b as usize]);
-        let norm = norms.max(1).isqrt().max(1);
-        i32::try_from((shared * 1000 / norm).min(1000)).unwrap_or(1000)
+        let first = self
+            .rules
+            .text
+            .as_ref()
+            .map_or(0, |text| text.first_sentence);
+        self.words[a as usize].likeness(&self.words[b as usize], first)
     }
 
     /// Returns how likely two claims are the same, in thousandths: wording, place, author.
@@ -170,6 +129,9 @@ impl<'a> Wording<'a> {
         }
         if here.function.is_some() && here.function == there.function {
             score += rules.same_function;
+        }
+        if are_two_kinds(left, right) {
+            score += rules.other_category;
         }
         let sure = self.knows_place(left, right);
         score
@@ -210,9 +172,7 @@ impl<'a> Wording<'a> {
         if is_tool(left) || is_tool(right) {
             return left.file != right.file || far(gap);
         }
-        let kinds = (left.finding.category, right.finding.category);
-        let two_kinds = kinds.0.is_some() && kinds.1.is_some() && kinds.0 != kinds.1;
-        gap.is_some_and(|gap| gap > 0) && two_kinds
+        gap.is_some_and(|gap| gap > 0) && are_two_kinds(left, right)
     }
 
     /// Tells whether both claims are of one stated kind and know where they are: the code that they
@@ -275,7 +235,7 @@ impl<'a> Wording<'a> {
 
     /// Returns the pairs that are alike enough, the most alike first.
     fn edges(&self, threshold: i32, most_common: u32) -> Vec<(i32, u32, u32)> {
-        let postings = Postings::of(&self.terms, most_common);
+        let postings = Postings::of(&self.words, most_common);
         let mut edges = Vec::new();
         let mut others: Vec<u32> = Vec::new();
         let mut alike: Vec<(Reverse<i32>, u32)> = Vec::new();
@@ -318,11 +278,10 @@ impl<'a> Wording<'a> {
     }
 }
 
-fn terms_of(claim: &Claim<'_>, identifier: i32) -> Vec<Term> {
-    let finding = &claim.finding;
-    // A title is usually the start of the description; its terms count once either way.
-    let text = [&finding.title, &finding.description, &finding.quote];
-    terms(&text.map(String::as_str).join(" "), identifier)
+/// Tells whether two claims state two different categories.
+fn are_two_kinds(left: &Claim<'_>, right: &Claim<'_>) -> bool {
+    let kinds = (left.finding.category, right.finding.category);
+    kinds.0.is_some() && kinds.1.is_some() && kinds.0 != kinds.1
 }
 
 #[cfg(test)]
@@ -342,7 +301,7 @@ mod tests {
         let (claims, _) = normalize::claims(&all.findings, all.readings, &all.families, &policy);
         let rules = policy.matching.text.as_ref().expect("it compares texts");
         let wording = Wording::of(&claims, &policy.matching, rules.identifier);
-        by_wording(&wording, rules.threshold, rules.most_common);
+        by_wording(&wording, rules);
         wording.comparisons.get()
     }
 

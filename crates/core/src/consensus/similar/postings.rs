@@ -1,5 +1,7 @@
 //! An index from terms to the claims that hold them.
 
+use super::words::Words;
+
 /// With so many others a finding is compared, those that share its rarest terms first.
 const CANDIDATES: usize = 64;
 
@@ -17,15 +19,16 @@ pub(super) struct Postings {
 }
 
 impl Postings {
-    /// Indexes the terms of each claim; one that more than `most_common` claims hold tells nothing.
-    pub(super) fn of(terms: &[Vec<(u64, i64)>], most_common: u32) -> Self {
+    /// Indexes the words of each claim; one that more than `most_common` claims hold tells nothing.
+    pub(super) fn of(words: &[Words], most_common: u32) -> Self {
         let mut claims: Vec<(u64, u32)> = Vec::new();
-        let mut whole: Vec<(u64, u32)> = Vec::with_capacity(terms.len());
-        for (index, terms) in (0..).zip(terms) {
-            claims.extend(terms.iter().map(|&(hash, _)| (hash, index)));
-            let text = terms
+        let mut whole: Vec<(u64, u32)> = Vec::with_capacity(words.len());
+        for (index, words) in (0..).zip(words) {
+            claims.extend(words.list.iter().map(|word| (word.hash, index)));
+            let text = words
+                .list
                 .iter()
-                .fold(0, |sum: u64, (hash, _)| sum.rotate_left(5) ^ hash);
+                .fold(0, |sum: u64, word| sum.rotate_left(5) ^ word.hash);
             whole.push((text, index));
         }
         claims.sort_unstable();
@@ -33,8 +36,8 @@ impl Postings {
         let mut postings = Self {
             claims,
             rare: Vec::new(),
-            starts: Vec::with_capacity(terms.len() + 1),
-            next: vec![u32::MAX; terms.len()],
+            starts: Vec::with_capacity(words.len() + 1),
+            next: vec![u32::MAX; words.len()],
         };
         let most = usize::try_from(most_common).unwrap_or(usize::MAX);
         let mut start = 0;
@@ -48,7 +51,7 @@ impl Postings {
             start += same.len();
         }
         postings.rare.sort_unstable();
-        for index in 0..=terms.len() {
+        for index in 0..=words.len() {
             let before = |entry: &(u32, u32, u32)| (entry.0 as usize) < index;
             postings.starts.push(postings.rare.partition_point(before));
         }
