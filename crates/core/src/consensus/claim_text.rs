@@ -10,6 +10,9 @@ use super::terms::{hash, normalized_title, terms};
 /// From how alike two texts are, in thousandths, one may be the other in different words.
 const RESTATED: u32 = 700;
 
+/// From how alike two descriptions are below the same title, in thousandths, they tell the same.
+const SHOWN: u32 = 400;
+
 /// From how alike two texts are, in thousandths, one repeats the other.
 const REPEATED: u32 = 900;
 
@@ -113,6 +116,37 @@ impl ClaimText {
         let both_described = self.description.is_some() && other.description.is_some();
         let told_apart = both_described && alike(&self.all_terms, &other.all_terms) < RESTATED / 2;
         self.title == other.title && !self.title.is_empty() && !told_apart
+    }
+
+    /// Tells whether a claim is the one that was shown as `known`: under the same title, and about
+    /// the same in full. A title alone says little, such as "Missing validation", so what is told
+    /// below it must be alike. Where less is told than was shown, nothing new is claimed.
+    #[must_use]
+    pub fn is_as_shown(&self, known: &Self) -> bool {
+        if self.title != known.title || self.title.is_empty() {
+            return false;
+        }
+        match (self.description, known.description) {
+            (None, _) => true,
+            (Some(_), None) => known.title_only,
+            (Some(own), Some(shown)) => {
+                own == shown || alike(&self.told_below(), &known.told_below()) >= SHOWN
+            }
+        }
+    }
+
+    /// Tells whether all that the title of `other` claims is claimed here, too.
+    #[must_use]
+    pub fn claims_all_of(&self, other: &Self) -> bool {
+        let mut terms = other.title_terms.iter();
+        terms.all(|term| self.all_terms.binary_search(term).is_ok())
+    }
+
+    /// Returns the terms of the description that the title does not have.
+    fn told_below(&self) -> Vec<u32> {
+        let terms = self.all_terms.iter().copied();
+        let is_new = |term: &u32| self.title_terms.binary_search(term).is_err();
+        terms.filter(is_new).collect()
     }
 
     /// Tells whether a claim is the other one in different words: neither has a term in its title
@@ -255,6 +289,36 @@ mod tests {
         assert!(!zero.has_title_of(&float));
         assert!(zero.has_title_of(&again));
         assert!(zero.has_title_of(&ClaimText::new("bug", "")));
+    }
+
+    #[test]
+    fn a_ruling_on_a_common_title_covers_what_was_told_below_it_and_no_more() {
+        let title = "Missing validation";
+        let shown = ClaimText::new(
+            title,
+            "The amount is taken as it comes, so it may be negative.",
+        );
+        for (description, covered) in [
+            (
+                "The amount is taken as it comes, so it may be negative.",
+                true,
+            ),
+            ("A negative amount may come: it is taken as it is.", true),
+            ("", true),
+            (
+                "The signature is never verified, so anyone can log in as admin.",
+                false,
+            ),
+            ("Passwords are compared in plain text.", false),
+        ] {
+            let found = ClaimText::new(title, description);
+            assert_eq!(found.is_as_shown(&shown), covered, "{description}");
+        }
+        // Nothing was shown below the title, so nothing below it is covered.
+        let bare = ClaimText::new(title, "");
+        assert!(!shown.is_as_shown(&bare));
+        assert!(shown.is_as_shown(&ClaimText::of_title(title)));
+        assert!(!ClaimText::new("", "").is_as_shown(&ClaimText::new("", "")));
     }
 
     #[test]

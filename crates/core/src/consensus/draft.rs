@@ -123,8 +123,12 @@ impl<'a> Draft<'a> {
             .collect();
         let is_about_it = |member: u32| {
             let text = read(member);
-            let mut claims = grave.iter();
-            claims.any(|one| one.has_title_of(&text) || one.likeness(&text) >= SAME_CLAIM)
+            // Whoever leaves out what makes it grave has not rated that.
+            let is_same = |one: &ClaimText| {
+                let alike = one.has_title_of(&text) || one.likeness(&text) >= SAME_CLAIM;
+                alike && text.claims_all_of(one)
+            };
+            grave.iter().all(is_same)
         };
         let mut levels: Vec<Severity> = Vec::new();
         for voice in &self.voices {

@@ -257,7 +257,7 @@ impl SightedClaim {
     }
 
     /// Tells whether a finding claims just this at this place: by the same rule about the same code,
-    /// under the same title and category, or in other words that name the same things.
+    /// under the same title and category and told alike, or in other words that name the same things.
     fn is_covered_by(&self, known: &Known<'_>) -> bool {
         known.claims.iter().any(|one| self.is_stated(one).is_some())
     }
@@ -283,7 +283,7 @@ impl SightedClaim {
         if other_rule || own.category != known.category {
             return None;
         }
-        if own.text.has_title_of(&known.text) {
+        if own.text.is_as_shown(&known.text) {
             return Some(AS_IT_WAS);
         }
         own.text.restates(&known.text).then_some(RESTATED)

@@ -61,7 +61,7 @@ AWAITING HUMAN DECISION
 
 ## Dispute: d-0000000003 (RESOLVED)
 
-**Finding:** query built by hand (f-01234567, src/db.rs:10, review c-0000000009)
+**Finding:** query built by hand (high, f-01234567, src/db.rs:10, review c-0000000009)
 **Resolution:** CODER (2024-01-15)
 **By:** human: DISMISS, for the coder
 **Notes:** Redis is right for our scale.
@@ -70,7 +70,7 @@ AWAITING HUMAN DECISION
 
 ## Dispute: d-0000000002 (RESOLVED)
 
-**Finding:** query built by hand (f-01234567, src/db.rs:10, review c-0000000009)
+**Finding:** query built by hand (high, f-01234567, src/db.rs:10, review c-0000000009)
 **Resolution:** CODER (2024-01-14)
 **By:** human: DISMISS, for the coder
 **Notes:** Redis is right for our scale.
