@@ -41,7 +41,10 @@ impl Engine {
         let precedents = self.precedents_of(dispute).await?;
         let precedents = precedents.iter().filter_map(Precedent::of);
         Ok(DisputeBackground {
-            weight: label.with_severity(label.severity()),
+            weight: match label.with_severity(label.severity()) {
+                both if both.contains(' ') => both,
+                _ => label.as_str().to_owned(),
+            },
             code: self.material_of(dispute)?,
             precedents: precedents.map(|one| one.phrase()).collect(),
         })

@@ -139,17 +139,30 @@ impl<'a> Ground<'a> {
         }
     }
 
-    /// Tells whether the same code stood at the same place before the change.
+    /// Tells whether the same code stood at the same place before the change. Where the change adds
+    /// an equal line, nobody can tell the new one from the old one, so none of them stood there.
     pub(crate) fn stood_before(&self, path: &str, identity: &Identity) -> bool {
-        let Some(sheet) = self.sheet(path, Side::Before) else {
+        let sides = (
+            self.sheet(path, Side::Before),
+            self.sheet(path, Side::After),
+        );
+        let (Some(before), Some(after)) = sides else {
             return false;
+        };
+        let equal_lines = |sheet: &Sheet| {
+            let lines = sheet.lines_with(&identity.code);
+            let places =
+                lines.map(|line| sheet.identify(&identity.file, identity.category, Some(line)));
+            places.filter(|place| place.scope == identity.scope).count()
         };
         let name = place_name(identity);
         let is_it = |line| {
-            let before = sheet.identify(&identity.file, identity.category, Some(line));
+            let before = before.identify(&identity.file, identity.category, Some(line));
             place_name(&before) == name
         };
-        !identity.code.is_empty() && sheet.lines_with(&identity.code).any(is_it)
+        !identity.code.is_empty()
+            && equal_lines(&after) <= equal_lines(&before)
+            && before.lines_with(&identity.code).any(is_it)
     }
 
     /// Tells whether a line with this code stands in a file after the change.

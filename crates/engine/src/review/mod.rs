@@ -13,6 +13,7 @@ mod excerpt;
 mod ground;
 mod hear;
 mod material;
+mod moved;
 mod panel;
 mod receipt;
 mod recorded_names;
@@ -51,6 +52,7 @@ pub use arbitrate::{ArbitrationWish, OfferWish, Prompting};
 pub(crate) use arbitrate::{RecordedArbitration, grounds, reviewers_side};
 use builtin::Markers;
 use debate::JudgeSeat;
+use moved::{MovingSource, has_moved};
 pub use panel::Member;
 pub(crate) use recorded_names::RecordedNames;
 pub(crate) use report::claimed;
@@ -174,6 +176,9 @@ pub(crate) struct ReviewRequest {
     may_skip: Vec<Omission>,
     fail_on: Option<Severity>,
     new_only: bool,
+    /// Where the files come from, if they can change before a case goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    moving: Option<MovingSource>,
     /// The case on whose behalf it is done: the task whose work is reviewed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     parent: Option<CaseId>,
@@ -244,6 +249,9 @@ pub struct Reviewed {
     pub report: Option<ReviewReport>,
     /// Where the case stands.
     pub state: CaseState,
+    /// Whether the user's files have changed since the review began, so that it does not speak of
+    /// what is there now.
+    pub files_moved: bool,
 }
 
 impl Engine {
@@ -327,6 +335,7 @@ impl Engine {
             report: exported.review(&self.dir)?,
             case: record.id,
             state: record.state,
+            files_moved: false,
         })
     }
 
@@ -374,6 +383,7 @@ impl Engine {
             notes,
             evidence: None,
             rulings: self.rulings_in_force(repository, &pinned).await?,
+            moving: MovingSource::of(&wish),
             directory: wish.directory,
             seed: format!("{:016x}{:016x}", crate::random_bits(), crate::random_bits()),
             members,
@@ -407,7 +417,13 @@ impl Engine {
     ) -> Result<Reviewed, CaseError> {
         let request = read_request(request)?;
         let repository = self.repository(&request.directory)?;
-        self.carry_out_review(case, &repository, request).await
+        // Before the coder's work may be put into the files.
+        let files_moved = has_moved(&repository, &request).await?;
+        let reviewed = self.carry_out_review(case, &repository, request).await?;
+        Ok(Reviewed {
+            files_moved,
+            ..reviewed
+        })
     }
 
     /// Does the recorded review again, from the recorded answers and the clone in `clone_dir`.
@@ -458,6 +474,7 @@ impl Engine {
                     case: id,
                     report: Some(report),
                     state: CaseState::Closed(outcome),
+                    files_moved: false,
                 })
             }
             Err(CaseError::Parked { why, until }) => {
@@ -466,6 +483,7 @@ impl Engine {
                     case: id,
                     report: None,
                     state: CaseState::Parked { why, until },
+                    files_moved: false,
                 })
             }
             Err(error) => Err(error),

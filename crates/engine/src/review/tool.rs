@@ -150,7 +150,7 @@ impl Hearing<'_> {
         change: &Change,
     ) -> Result<Heard, CaseError> {
         let mut heard = Heard::nothing_yet(member);
-        let key = format!("review {}", member.name);
+        let key = format!("{}review {}", self.request.phase, member.name);
         let reply = match self.ask(member, &key, String::new()).await? {
             Ok(reply) => reply,
             Err(answer) => {

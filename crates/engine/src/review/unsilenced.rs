@@ -86,7 +86,7 @@ impl Hearing<'_> {
             },
             ..self
         };
-        let key = format!("review {name}: without new markers");
+        let key = format!("{}review {name}: without new markers", self.request.phase);
         let asked = hearing.ask(member, &key, String::new()).await?;
         // The next linter needs the room; the rest goes with the case.
         let _ = remove_tree(&place);

@@ -1,5 +1,6 @@
 //! `review --arbitrate`: a coder answers, somebody rules, whoever raised it checks.
 
+mod cheats;
 mod claims;
 mod coders;
 mod court;

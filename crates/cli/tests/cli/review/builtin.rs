@@ -139,6 +139,52 @@ fn with_new_only_what_was_there_before_does_not_count() {
 }
 
 #[test]
+fn with_new_only_a_second_line_that_equals_an_old_one_counts() {
+    let desk = Desk::new();
+    desk.write("src/a.py", "def f(x):\n    return eval(x)\n");
+    desk.git(&["add", "."]);
+    desk.git(&["commit", "-q", "-m", "second"]);
+    desk.write(
+        "src/a.py",
+        "def f(x):\n    if x:\n        return eval(x)\n    return eval(x)\n",
+    );
+    desk.review(&["--new-only", "--reviewer", "builtin"])
+        .assert_code(1);
+}
+
+#[test]
+fn a_pass_after_a_pause_does_not_speak_of_files_that_changed_since() {
+    for (changes, code) in [(true, 5), (false, 0)] {
+        let mut desk = Desk::new();
+        desk.write("src/a.py", "def f(x):\n    return int(x)\n");
+        let agent = desk.env.root().join("agent.sh");
+        std::fs::write(&agent, "exit 1\n").unwrap();
+        let path = agent.display();
+        desk.raw_agent(&format!(
+            "{{name: ann, role: reviewer, command: [sh, \"{path}\"]}}"
+        ));
+        let case = desk.review(&["--json"]).assert_code(5).json();
+        let answer = "nonce=$(sed -n 's/^Nonce: //p' | head -1)\n\
+                      printf '{\"nonce\": \"%s\", \"findings\": [], \"end\": \"%s\"}' $nonce $nonce\n";
+        std::fs::write(&agent, answer).unwrap();
+        if changes {
+            desk.write("src/a.py", "def f(x):\n    return eval(x)\n");
+        }
+        let ran = desk.env.run(["resume", case["case"].as_str().unwrap()]);
+        let told = ran
+            .stderr
+            .contains("Your files have changed since this review began");
+        assert_eq!(
+            (ran.code, told),
+            (Some(code), changes),
+            "{} {}",
+            ran.stdout,
+            ran.stderr
+        );
+    }
+}
+
+#[test]
 fn with_new_only_whole_files_do_not_pass_the_second_time() {
     let desk = Desk::new();
     desk.write("src/a.py", "eval(input())\n");

@@ -62,8 +62,7 @@ impl Bench<'_> {
     /// Returns the request for one look at the work: the same panel, one vote, no debate.
     fn request_for_work(&self, round: u32, before: &str, commit: &str) -> ReviewRequest {
         let can_look_again = |member: &&Member| match member {
-            Member::Builtin { .. } => true,
-            Member::Agent { is_tool, .. } => !is_tool,
+            Member::Builtin { .. } | Member::Agent { .. } => true,
             Member::Import { .. } | Member::Unasked { .. } => false,
         };
         let members = self.request.members.iter().filter(can_look_again);
