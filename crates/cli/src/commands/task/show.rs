@@ -231,8 +231,9 @@ pub(super) async fn show(invocation: &Invocation, args: Show) -> Result<Exit, Cl
         let depends: Vec<&str> = brief.depends_on.iter().map(|id| id.as_str()).collect();
         line("Depends on", &depends.join(", "));
     }
-    if let Some(list) = &brief.list {
-        line("List", &list.file);
+    if brief.list.is_some() {
+        let files: Vec<&str> = brief.lines().map(|line| line.file.as_str()).collect();
+        line("List", &files.join(", "));
     }
     line("Rejections", &task.rejections.to_string());
     line("Cost", &report::spend(&record.spend));
