@@ -122,6 +122,38 @@ fn work_that_was_merged_by_hand_is_delivered() {
 }
 
 #[test]
+fn work_that_stays_here_because_there_is_no_upstream_is_told_in_one_line() {
+    let env = project_of(CONTRADICTING, "");
+    let one = add(&env, &["one"]);
+    let two = add(&env, &["two"]);
+    env.run(["run", "--parallel", "2"]).assert_code(5);
+    git(&env.project(), &["branch", "--unset-upstream"]);
+    let told = |branch: &str| {
+        format!(
+            "Not pushed, because the current branch has no upstream: {branch}. `git.push: always` \
+             pushes all the same.\n"
+        )
+    };
+    let mut create = vec!["dispute", "create", &two, "--reason", "other"];
+    create.extend(["--position", "no", "--as", "reviewer"]);
+    let ran = env.run(create).assert_code(0);
+    let line = told(&format!("tribunal/task/{two}"));
+    assert!(ran.stderr.contains(&line), "{}", ran.stderr);
+    let ran = env.run(["task", "approve", &one]).assert_code(0);
+    assert!(
+        ran.stderr.contains(&told("tribunal/work")),
+        "{}",
+        ran.stderr
+    );
+    // Where nothing is to be pushed, nothing is said.
+    git(&env.project(), &["remote", "remove", "origin"]);
+    let dispute = env.run(["dispute", "list", "--json"]).json()["disputes"][0]["id"].clone();
+    let resolve = resolve_args(dispute.as_str().unwrap(), "custom", "merge them");
+    let ran = env.run(resolve).assert_code(0);
+    assert!(!ran.stderr.contains("Not pushed"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_judge_who_rules_for_work_that_cannot_be_delivered_leaves_it_to_a_human() {
     let (env, _, dispute) = contradicted();
     let nonce = "{{line:Nonce: }}";
