@@ -225,7 +225,8 @@ impl From<CaseError> for CliError {
                      --notes …`"
                 ))
                 .hint(format!(
-                    "Or merge the two yourself; the work stays on `tribunal/task/{task}`"
+                    "Or merge `tribunal/task/{task}` into the branch of approved work yourself, and \
+                     rule again"
                 )),
             CaseError::Dispute(refusal) => refused(&refusal),
             CaseError::Request(text) => Self::new(Exit::Usage, text),

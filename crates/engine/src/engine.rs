@@ -123,7 +123,10 @@ impl Engine {
             CaseKind::Task | CaseKind::Section | CaseKind::Run => {
                 // The loop needs all settings and is gone on with by `resume_run`.
                 let instead = instead_of_resuming(record);
-                let instead = instead.unwrap_or_else(|| "the loop is not resumed here".to_owned());
+                let instead = instead.unwrap_or_else(|| {
+                    let id = &record.id;
+                    format!("run {id} has ended; `tribunal run` goes on with the list")
+                });
                 Err(CaseError::Request(instead))
             }
         }

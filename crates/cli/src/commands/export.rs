@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use tribunal_engine::export::Exported;
 use tribunal_engine::files;
 
+use crate::commands::named;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
@@ -15,7 +16,7 @@ use crate::invocation::Invocation;
     tribunal export c-1a2b3c4d5e --output case.json\n  \
     tribunal export c-1a2b3c4d5e --format markdown")]
 pub(crate) struct Args {
-    /// The case: its id, or the beginning or end of it
+    /// The case: its id, or the beginning or end of it, or that of a dispute or finding
     case: String,
     /// The form of the file
     #[arg(long, value_name = "FORMAT", default_value = "json")]
@@ -37,7 +38,7 @@ enum ExportFormat {
 /// Exports the case.
 pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, CliError> {
     let (store, dir) = invocation.required_store(&args.case).await?;
-    let record = store.find_case(&args.case).await?;
+    let record = named::case_of(store.as_ref(), &args.case).await?;
     let exported = Exported::read(store.as_ref(), &dir, &record).await?;
     let text = match args.format {
         ExportFormat::Json => format!("{:#}\n", exported.to_json()),

@@ -197,6 +197,7 @@ async fn finish(
         }
     }
     let pushed = pushes::tell(invocation, &done.pushes);
+    pushes::tell_unpushed(invocation, engine);
     dispute::remind(invocation, engine).await?;
     let exit = match exit {
         Exit::Pass => pushed,
@@ -237,7 +238,11 @@ async fn dry_run(
     only: Option<&CaseId>,
     format: Format,
 ) -> Result<Exit, CliError> {
-    let outlook = engine.outlook(only).await?;
+    let halted = engine.halting_dispute(settings).await?;
+    let mut outlook = engine.outlook(only).await?;
+    if halted.is_some() {
+        outlook.ready.clear();
+    }
     let arbiter = Arbiter::new(settings);
     let mut ready = Vec::new();
     let mut text = String::new();
@@ -257,7 +262,7 @@ async fn dry_run(
     if format != Format::Text {
         invocation.print_json(&json!({
             "schema": "tribunal.outlook.v1", "ready": ready, "blocked": outlook.blocked,
-            "taken": outlook.taken,
+            "taken": outlook.taken, "halted": halted,
         }))?;
         return Ok(Exit::Pass);
     }
@@ -265,6 +270,9 @@ async fn dry_run(
         text = "idle\n".to_owned();
     }
     invocation.print(&for_terminal(&text))?;
+    if let Some(why) = &halted {
+        invocation.say(&format!("The loop waits: {}.", for_terminal(why)));
+    }
     for blocked in &outlook.blocked {
         let state = words(blocked.state);
         let (task, by) = (&blocked.task, &blocked.by);

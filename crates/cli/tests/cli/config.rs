@@ -26,6 +26,7 @@ fn bad_configuration_is_told_in_one_sentence() {
     for (name, yaml) in [
         ("unknown key", b"review:\n  on_dispute:\n    promt_user: true\n".to_vec()),
         ("wrong type", b"disputes:\n  timeout_days: soon\n".to_vec()),
+        ("negative number", b"disputes:\n  timeout_days: -1\n".to_vec()),
         ("duplicate agent", b"agents:\n  - {name: a, provider: scripted, role: judge}\n  - {name: a, provider: scripted, role: coder}\n".to_vec()),
         ("unknown role", b"agents:\n  - {name: a, provider: scripted, role: revewer}\n".to_vec()),
         ("unknown word", b"review:\n  on_dispute:\n    default: jugde\n".to_vec()),
@@ -41,6 +42,7 @@ fn bad_configuration_is_told_in_one_sentence() {
     assert_snapshot!(all, @"
     unknown key: Error: .tribunal/config.yml:3:5: in `review.on_dispute`, there is no key `promt_user`; did you mean `prompt_user`?
     wrong type: Error: .tribunal/config.yml:2:17: `disputes.timeout_days` must be a whole number, not `soon`
+    negative number: Error: .tribunal/config.yml:2:17: `disputes.timeout_days` must be a whole number from 1 to 3650, not `-1`
     duplicate agent: Error: .tribunal/config.yml:3:12: the agent `a` is defined twice, here and in line 2; rename or remove one of them
     unknown role: Error: .tribunal/config.yml:2:41: `agents.a.role` must be one of `coder`, `reviewer`, `judge`, `arbiter`, `contestant`, not `revewer`; did you mean `reviewer`?
     unknown word: Error: .tribunal/config.yml:3:14: `review.on_dispute.default` must be one of `judge`, `human`, `discard`, not `jugde`; did you mean `judge`?

@@ -276,6 +276,17 @@ fn a_dispute_halts_every_run_until_it_is_resolved() {
         assert!(ran.stderr.contains(&why), "{}", ran.stderr);
         assert_eq!(markers(&env), "[!] never passes\n[ ] easy");
     }
+    // What is next says so, and so does going on with the run.
+    for args in [["run", "--dry-run"], ["task", "next"]] {
+        let ran = env.run(args).assert_code(0);
+        assert_eq!(ran.stdout, "idle\n");
+        let why = format!("is disputed ({dispute})");
+        assert!(ran.stderr.contains(&why), "{}", ran.stderr);
+        let json = env.run([args[0], args[1], "--json"]).assert_code(0).json();
+        assert!(json["halted"].as_str().unwrap().contains(&why), "{json}");
+    }
+    let ran = env.run(["resume"]).assert_code(2);
+    assert_snapshot!(env.tidy(&ran.stderr), @"Error: Run [CASE] has ended; `tribunal run` goes on with the list");
     env.run(resolve_args(&dispute, "coder", "good enough"))
         .assert_code(0);
     env.run(["run"]).assert_code(0);

@@ -142,6 +142,7 @@ impl Opening {
             Origin::Objection => (Party::Coder, &self.coder),
             Origin::Rejection => (Party::Reviewer, &self.reviewer),
             Origin::Deadlock | Origin::SplitReview | Origin::System => return Actor::System,
+            Origin::Minor => return Actor::Human { name: None },
         };
         match position {
             Some(position) if position.author != "human" => {

@@ -24,6 +24,8 @@ pub enum Origin {
     SplitReview,
     /// The program opened it.
     System,
+    /// A disagreement that was only noted.
+    Minor,
 }
 
 impl Origin {
@@ -36,6 +38,7 @@ impl Origin {
             Self::Deadlock => "deadlock",
             Self::SplitReview => "split_review",
             Self::System => "system",
+            Self::Minor => "minor",
         }
     }
 }

@@ -205,21 +205,62 @@ pub struct Brief {
     /// The field it belongs to, by which a coder is chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
-    /// The line of a list that it was imported from.
+    /// The line of the first list that it was imported from or exported to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<ListLine>,
+    /// Its lines in other lists.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub more_lists: Vec<ListLine>,
 }
 
-/// The line of a Markdown list that a task was imported from.
+impl Brief {
+    /// Returns its lines in lists.
+    pub fn lines(&self) -> impl Iterator<Item = &ListLine> {
+        self.list.iter().chain(&self.more_lists)
+    }
+
+    /// Returns its line in the list of this file.
+    #[must_use]
+    pub fn line_in(&self, file: &str) -> Option<&ListLine> {
+        self.lines().find(|line| line.file == file)
+    }
+
+    /// Puts its line in place of the one in the same file.
+    pub fn set_line(&mut self, line: ListLine) {
+        let Some(first) = &mut self.list else {
+            self.list = Some(line);
+            return;
+        };
+        let mut lines = std::iter::once(first).chain(&mut self.more_lists);
+        match lines.find(|known| known.file == line.file) {
+            Some(known) => *known = line,
+            None => self.more_lists.push(line),
+        }
+    }
+
+    /// Tells whether both ask for the same, whatever lists they stand in.
+    #[must_use]
+    pub fn asks_the_same_as(&self, other: &Self) -> bool {
+        let mut here = self.clone();
+        here.list.clone_from(&other.list);
+        here.more_lists.clone_from(&other.more_lists);
+        here == *other
+    }
+}
+
+/// The line of a Markdown list that means a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ListLine {
-    /// The list's file, as named when it was imported.
+    /// The list's file, by its path within the project.
     pub file: String,
     /// The state that its marker showed when the list was last read or written.
     pub shown: TaskState,
     /// The tasks that it came after by then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<CaseId>,
+    /// Whether an export wrote the line. Other lines were imported.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub written: bool,
 }
 
 /// A task as it stands.

@@ -4,7 +4,7 @@ use crate::consensus::Verdict;
 use crate::ids::DisputeId;
 use crate::review::arbitration::{ArbitratedFinding, Arbitration, End, FindingState, Offer};
 use crate::review::gate::{Gate, Obligation};
-use crate::review::report::{ReviewReport, ReviewedFinding, ReviewerState};
+use crate::review::report::{ReviewReport, ReviewedFinding, ReviewerState, Voice};
 use crate::text::truncate_chars;
 
 /// How many findings of a review are told to the coder.
@@ -161,8 +161,23 @@ fn told(report: &ReviewReport, open: &[&ReviewedFinding]) -> String {
                 lines.push(format!("  {more}"));
             }
         }
+        lines.extend(finding.other_voices().map(also_said));
     }
     lines.join("\n")
+}
+
+/// Returns what another member of the panel says about the same finding, in its own words.
+fn also_said(voice: &Voice) -> String {
+    let mut parts = vec![voice.title.trim()];
+    for more in [&voice.description, &voice.trigger, &voice.suggestion] {
+        let more = more.trim();
+        if !more.is_empty() && !parts.contains(&more) {
+            parts.push(more);
+        }
+    }
+    let said = parts.join(" ");
+    let said = truncate_chars(&said, 600).replace('\n', " ");
+    format!("  Another reviewer says at {}: {said}", voice.location)
 }
 
 fn arbitrated<'a>(

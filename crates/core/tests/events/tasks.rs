@@ -20,7 +20,14 @@ fn brief() -> Brief {
             file: "TASKS.md".into(),
             shown: TaskState::Pending,
             after: Vec::new(),
+            written: false,
         }),
+        more_lists: vec![ListLine {
+            file: "NEW.md".into(),
+            shown: TaskState::Completed,
+            after: Vec::new(),
+            written: true,
+        }],
     }
 }
 
@@ -29,7 +36,8 @@ fn brief_json() -> Value {
         "title": "Fix login bug", "details": "Sessions end too early", "section": "Auth",
         "source": "docs/SPEC.md#login", "priority": "high", "position": 3,
         "depends_on": ["c-0000000002"], "domain": "backend",
-        "list": {"file": "TASKS.md", "shown": "pending"}
+        "list": {"file": "TASKS.md", "shown": "pending"},
+        "more_lists": [{"file": "NEW.md", "shown": "completed", "written": true}]
     })
 }
 

@@ -3,12 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::values::whole_number;
+
 /// What happens to disputes that stay open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DisputeSettings {
     /// Days after which an open dispute is called stale.
     #[schemars(range(min = 1, max = 3650))]
+    #[serde(deserialize_with = "whole_number::<1, 3650, _>")]
     pub timeout_days: u32,
     /// How to tell about stale disputes.
     pub alert_on_stale: StaleAlert,

@@ -168,6 +168,34 @@ impl fmt::Display for Usd {
     }
 }
 
+/// Reads a whole number. What is none is refused with the range; the range itself is checked with
+/// those of all other keys.
+pub(super) fn whole_number<'de, const LEAST: u32, const MOST: u32, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<u32, D::Error> {
+    struct Ranged<const LEAST: u32, const MOST: u32>;
+
+    impl<const LEAST: u32, const MOST: u32> Visitor<'_> for Ranged<LEAST, MOST> {
+        type Value = u32;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(formatter, "a whole number from {LEAST} to {MOST}")
+        }
+
+        fn visit_u64<E: de::Error>(self, number: u64) -> Result<u32, E> {
+            let found = Unexpected::Unsigned(number);
+            u32::try_from(number).map_err(|_| E::invalid_value(found, &self))
+        }
+
+        fn visit_i64<E: de::Error>(self, number: i64) -> Result<u32, E> {
+            let found = Unexpected::Signed(number);
+            u32::try_from(number).map_err(|_| E::invalid_value(found, &self))
+        }
+    }
+
+    deserializer.deserialize_u32(Ranged::<LEAST, MOST>)
+}
+
 /// A sampling temperature from 0 to 2, kept in thousandths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Temperature(pub u32);

@@ -83,7 +83,8 @@ pub(crate) fn base(repo: &Repository, branch: &str) -> Result<String, ChangeErro
     }
 }
 
-/// Returns the commit on the branch that holds this work.
+/// Returns the commit on the branch that holds this work: the one that we made, else the one with
+/// which somebody merged it.
 pub(crate) fn find(repo: &Repository, approved: &Approved) -> Result<Option<String>, ChangeError> {
     find_work(repo, &approved.branch, &approved.base, &approved.commit)
 }
@@ -108,7 +109,22 @@ fn find_work(
         &format!("{base}..{tip}"),
         "--",
     ]);
-    call.answer()
+    match call.answer()? {
+        Some(ours) => Ok(Some(ours)),
+        None => find_merged(repo, &tip, commit),
+    }
+}
+
+/// Returns the commit with which work itself became part of the history that ends in `tip`.
+fn find_merged(repo: &Repository, tip: &str, commit: &str) -> Result<Option<String>, ChangeError> {
+    let args = ["merge-base", "--is-ancestor", commit, tip];
+    let (is_contained, _) = repo.call().args(args).judged()?;
+    if !is_contained {
+        return Ok(None);
+    }
+    let args = ["rev-list", "--first-parent", "--ancestry-path", "--reverse"];
+    let call = repo.call().args(args).args([format!("{commit}..{tip}")]);
+    Ok(call.answer()?.or_else(|| Some(commit.to_owned())))
 }
 
 /// Returns the files in which the branch contradicts work that is to be put on top of it; nothing
@@ -130,8 +146,11 @@ pub(crate) fn contradiction(
     }
 }
 
-/// Puts work on top of the branch.
+/// Puts work on top of the branch, unless the branch holds it already.
 pub(crate) fn integrate(repo: &Repository, approved: &Approved) -> Result<Integrated, ChangeError> {
+    if let Some(there) = find(repo, approved)? {
+        return Ok(Integrated::Commit(there));
+    }
     let branch = &approved.branch;
     for _ in 0..MOST_RACES {
         let tip = worktree::branch_commit(repo, branch)?;

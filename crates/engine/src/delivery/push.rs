@@ -1,6 +1,6 @@
 //! Pushing: as configured, told to the user, and tried again when it failed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -35,12 +35,16 @@ pub struct Push {
 
 /// What was pushed or could not be, until somebody tells the user.
 #[derive(Debug, Default)]
-pub(crate) struct Pushes(Mutex<Vec<Push>>);
+pub(crate) struct Pushes {
+    done: Mutex<Vec<Push>>,
+    /// Branches that stay here because the current branch has no upstream.
+    stayed: Mutex<BTreeSet<String>>,
+}
 
 impl Pushes {
     /// Keeps what came of a push; of several of one branch the last one counts.
     fn keep(&self, push: Push) {
-        let mut pushes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pushes = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         pushes.retain(|one| (&one.branch, &one.remote) != (&push.branch, &push.remote));
         pushes.push(push);
     }
@@ -56,8 +60,15 @@ struct Behind {
 impl Engine {
     /// Returns what was pushed and what could not be since this was asked last.
     pub fn take_pushes(&self) -> Vec<Push> {
-        let mut pushes = self.pushes.0.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *pushes)
+        let pushes = self.pushes.done.lock();
+        std::mem::take(&mut *pushes.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the branches that were not pushed since this was asked last because the current branch
+    /// has no upstream, although there is a remote.
+    pub fn take_branches_without_upstream(&self) -> BTreeSet<String> {
+        let stayed = self.pushes.stayed.lock();
+        std::mem::take(&mut *stayed.unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Tries once more what earlier commands could not push. What cannot be pushed now either stays
@@ -180,6 +191,13 @@ impl Delivery<'_> {
         commit: &str,
     ) -> Result<Option<String>, CaseError> {
         let Some(remote) = self.remote().await? else {
+            let (repo, name) = (self.repo.clone(), self.settings.remote.clone());
+            let is_there = blocking(move || git::remote(&repo, &name)).await?.is_some();
+            if self.settings.push == PushChoice::Auto && is_there {
+                let stayed = self.engine.pushes.stayed.lock();
+                let mut stayed = stayed.unwrap_or_else(PoisonError::into_inner);
+                stayed.insert(branch.to_owned());
+            }
             return Ok(None);
         };
         let key = EffectKey::new(format!("push {commit} to {} {branch}", remote.name))?;

@@ -73,9 +73,7 @@ impl Engine {
     /// Returns the disputes that have been open for too long, the oldest first.
     pub async fn stale_disputes(&self) -> Result<Vec<Dispute>, CaseError> {
         let store = self.ledger.store();
-        // More than so many whole days, as the list counts them.
-        let days = self.disputes.timeout_days.saturating_add(1);
-        let limit = store.now().await?.minus_days(days);
+        let limit = store.now().await?.minus_days(self.disputes.timeout_days);
         let wanted = DisputeFilter {
             status: Some(Status::Open),
             opened_before: Some(limit),

@@ -18,7 +18,7 @@ use super::{LeftTask, Loop, queue_of};
 use crate::Engine;
 use crate::case::{Case, CaseError};
 use crate::change::ChangeError;
-use crate::config::OnMajor;
+use crate::config::{OnMajor, Settings};
 use crate::task::TaskError;
 
 /// How long somebody who has nothing to do waits before it looks at the list again while others work.
@@ -248,10 +248,7 @@ impl Loop<'_> {
     /// Lets the run begin nothing while a dispute about a task of the list waits for a ruling, where
     /// the config wants that.
     pub(super) async fn halt_for_open_dispute(&self) -> Result<(), CaseError> {
-        if self.settings.disputes.on_major != OnMajor::Halt {
-            return Ok(());
-        }
-        if let Some(why) = self.engine.halting_dispute().await? {
+        if let Some(why) = self.engine.halting_dispute(self.settings).await? {
             let mut halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner);
             halted.get_or_insert(why);
         }
@@ -292,8 +289,12 @@ impl Loop<'_> {
 }
 
 impl Engine {
-    /// Returns which open dispute about a task of the list is the oldest, in one sentence.
-    pub async fn halting_dispute(&self) -> Result<Option<String>, CaseError> {
+    /// Returns the oldest open dispute about a task of the list for which a run begins nothing, in
+    /// one sentence without an end; nothing where the config lets other work go on.
+    pub async fn halting_dispute(&self, settings: &Settings) -> Result<Option<String>, CaseError> {
+        if settings.disputes.on_major != OnMajor::Halt {
+            return Ok(None);
+        }
         let store = self.ledger.store();
         let open = DisputeFilter {
             status: Some(Status::Open),

@@ -252,7 +252,7 @@ impl Visit<'_> {
         })
     }
 
-    /// Returns who reviewed the work last: the agents that were asked, else the built-in rules.
+    /// Returns who reviewed the work last: the agents that were asked, and the built-in rules.
     async fn last_reviewers(&self, progress: &Progress) -> Result<String, CaseError> {
         let Some(review) = progress.reviews.last() else {
             return Ok("review".to_owned());
@@ -265,10 +265,11 @@ impl Visit<'_> {
             .collect();
         let asked = runs.iter().filter(|run| reviewers.contains(&run.agent));
         let agents: BTreeSet<&str> = asked.map(|run| run.agent.as_str()).collect();
-        Ok(match agents.is_empty() {
-            true => "built-in rules".to_owned(),
-            false => agents.into_iter().collect::<Vec<_>>().join(", "),
-        })
+        let mut names: Vec<&str> = agents.into_iter().collect();
+        if names.is_empty() || !self.settings.review.builtin.is_empty() {
+            names.push("built-in rules");
+        }
+        Ok(names.join(", "))
     }
 
     /// Leaves the task for others: its lease goes back, its files go.

@@ -6,7 +6,7 @@ use tribunal_core::dispute::{Gravity, Grounds, Origin, Subject};
 use tribunal_core::ids::CaseId;
 use tribunal_core::task::list::{Change, Ids, List, plan_import};
 use tribunal_core::task::transition::Move;
-use tribunal_core::task::{Actor, ListLine, Task, TaskState};
+use tribunal_core::task::{Actor, Task, TaskState};
 
 use super::{MoveRequest, NewTask, Place, TaskError};
 use crate::Engine;
@@ -54,9 +54,9 @@ impl Engine {
         if !faults.is_empty() {
             return Err(TaskError::BadList { faults });
         }
-        self.make_sections(&list).await?;
         let known: Vec<Task> = self.plain_tasks().await?;
         let plan = plan_import(&list, file, &known);
+        self.make_sections(&plan.changes).await?;
         let mut done = Imported {
             missing: plan.missing,
             problems: plan.problems,
@@ -66,7 +66,8 @@ impl Engine {
         for change in plan.changes {
             ids.push(self.carry_over(change, file, &actor, &mut done).await?);
         }
-        self.order_tasks(&list, &ids, &actor, &mut done).await?;
+        self.order_tasks(&list, &ids, (file, &actor), &mut done)
+            .await?;
         self.open_marked(&list, file, &ids, &actor, &mut done)
             .await?;
         done.edited.dedup();
@@ -87,25 +88,10 @@ impl Engine {
         actor: Actor,
     ) -> Result<(), TaskError> {
         let tasks = self.plain_tasks().await?;
-        let plan = plan_import(&List::read(text), file, &tasks);
-        for change in plan.changes {
-            let Change::Update { id, .. } = change else {
-                continue;
-            };
-            let Some(task) = tasks.iter().find(|task| task.id == id) else {
-                continue;
-            };
-            // What was not in the list stands there now with all that it comes after.
-            let before = task.brief.list.as_ref().filter(|list| list.file == file);
-            let after = before.map_or(&task.brief.depends_on, |list| &list.after);
-            let list = Some(ListLine {
-                file: file.to_owned(),
-                shown: task.state,
-                after: after.clone(),
-            });
-            if task.brief.list != list {
+        for (id, line) in List::read(text).written_lines(file, &tasks) {
+            if let Some(task) = tasks.iter().find(|task| task.id == id) {
                 let mut brief = task.brief.clone();
-                brief.list = list;
+                brief.set_line(line);
                 self.edit_task(&id, brief, actor.clone()).await?;
             }
         }
@@ -117,10 +103,14 @@ impl Engine {
         Ok(records.into_iter().map(|record| record.task).collect())
     }
 
-    async fn make_sections(&self, list: &List) -> Result<(), TaskError> {
+    async fn make_sections(&self, changes: &[Change]) -> Result<(), TaskError> {
         let sections = self.sections().await?;
         let mut known: BTreeSet<String> = sections.into_iter().map(|one| one.name).collect();
-        for name in list.items.iter().filter_map(|item| item.section.as_ref()) {
+        let briefs = changes.iter().filter_map(|change| match change {
+            Change::Add { brief, .. } => Some(brief),
+            Change::Update { brief, .. } => brief.as_ref(),
+        });
+        for name in briefs.filter_map(|brief| brief.section.as_ref()) {
             if known.insert(name.clone()) {
                 self.add_section(name, Place::Last).await?;
             }
@@ -155,14 +145,22 @@ impl Engine {
                 done.added.push(id.clone());
                 return Ok(id);
             }
-            Change::Update { id, brief, moves } => (id, brief, moves),
+            Change::Update {
+                id,
+                brief,
+                edited,
+                moves,
+            } => {
+                if edited {
+                    done.edited.push(id.clone());
+                } else if moves.is_empty() {
+                    done.unchanged += 1;
+                }
+                (id, brief, moves)
+            }
         };
-        if brief.is_none() && moves.is_empty() {
-            done.unchanged += 1;
-        }
         if let Some(brief) = brief {
             self.edit_task(&id, brief, actor.clone()).await?;
-            done.edited.push(id.clone());
         }
         if !moves.is_empty() {
             self.move_as_marked(&id, &moves, (file, actor), done)
@@ -198,19 +196,22 @@ impl Engine {
                 Err(error) => return Err(error),
             };
             done.problems.push(problem);
-            return self.note_unmoved(id, actor).await;
+            return self.note_unmoved(id, file, actor).await;
         }
         done.moved.push(id.clone());
         Ok(())
     }
 
     /// Remembers that the list says something else of a task than is so: the next import tries again.
-    async fn note_unmoved(&self, id: &CaseId, actor: &Actor) -> Result<(), TaskError> {
+    async fn note_unmoved(&self, id: &CaseId, file: &str, actor: &Actor) -> Result<(), TaskError> {
         let Task {
             mut brief, state, ..
         } = self.task(id.as_str()).await?.task;
-        match &mut brief.list {
-            Some(list) if list.shown != state => list.shown = state,
+        match brief.line_in(file).cloned() {
+            Some(mut line) if line.shown != state => {
+                line.shown = state;
+                brief.set_line(line);
+            }
             _ => return Ok(()),
         }
         self.edit_task(id, brief, actor.clone()).await.map(|_| ())
@@ -222,7 +223,7 @@ impl Engine {
         &self,
         list: &List,
         ids: &[CaseId],
-        actor: &Actor,
+        (file, actor): (&str, &Actor),
         done: &mut Imported,
     ) -> Result<(), TaskError> {
         for ((item, order), id) in list.items.iter().zip(list.orders()).zip(ids) {
@@ -235,7 +236,7 @@ impl Engine {
             let wanted = order.after.iter().filter_map(|index| ids.get(*index));
             let wanted: BTreeSet<CaseId> = wanted.cloned().collect();
             let mut brief = self.task(id.as_str()).await?.task.brief;
-            let Some(line) = &mut brief.list else {
+            let Some(mut line) = brief.line_in(file).cloned() else {
                 continue;
             };
             let said: Vec<CaseId> = wanted.iter().cloned().collect();
@@ -243,10 +244,13 @@ impl Engine {
                 continue;
             }
             let before = std::mem::replace(&mut line.after, said);
+            brief.set_line(line);
             let own = brief.depends_on.iter().filter(|id| !before.contains(id));
             let depends: BTreeSet<CaseId> = own.cloned().chain(wanted).collect();
-            brief.depends_on = depends.into_iter().collect();
+            let before = std::mem::replace(&mut brief.depends_on, depends.into_iter().collect());
+            let is_noted_only = before == brief.depends_on;
             match self.edit_task(id, brief, actor.clone()).await {
+                Ok(_) if is_noted_only => {}
                 Ok(_) if done.added.contains(id) || done.edited.contains(id) => {}
                 Ok(_) => {
                     let was_as_it_is = !done.moved.contains(id);
@@ -294,8 +298,9 @@ impl Engine {
             };
             let opened = self.open_dispute(dispute).await?;
             let mut brief = self.task(id.as_str()).await?.task.brief;
-            if let Some(line) = &mut brief.list {
+            if let Some(mut line) = brief.line_in(file).cloned() {
                 line.shown = TaskState::Disputed;
+                brief.set_line(line);
             }
             self.edit_task(id, brief, actor.clone()).await?;
             done.notices

@@ -219,7 +219,7 @@ pub(super) async fn log(invocation: &Invocation, args: Log) -> Result<Exit, CliE
     let new = NewDispute {
         key: fresh_key("minor"),
         subject: subject(&task),
-        origin: Origin::Objection,
+        origin: Origin::Minor,
         gravity: Gravity::Minor,
         grounds: args.reason,
         objection: None,
@@ -257,6 +257,7 @@ async fn finish(
         }))?;
     }
     let exit = pushes::tell(invocation, &pushes);
+    pushes::tell_unpushed(invocation, engine);
     stale::remind(invocation, engine).await?;
     Ok(exit)
 }

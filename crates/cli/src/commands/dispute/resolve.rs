@@ -198,29 +198,56 @@ pub(super) async fn tell(
                 Decision::Amend { .. } => "The finding is upheld, as your notes say\n",
             })?;
         }
-        if let Some((task, from)) = task.as_ref().zip(before.task) {
-            invocation.print(&moved(dispute, &ruling.decision, task, from))?;
+        let waits = still_waits(engine, dispute).await?;
+        if let Some((task, others)) = waits {
+            let others = others.join(", ");
+            invocation.print(&format!(
+                "Task {task}: [!] stays, it still waits for {others}\n"
+            ))?;
+        } else if let Some((task, from)) = task.as_ref().zip(before.task) {
+            invocation.print(&moved(&ruling.decision, task, from))?;
         }
     }
     let exit = pushes::tell(invocation, &pushes);
+    pushes::tell_unpushed(invocation, engine);
     stale::remind(invocation, engine).await?;
     Ok(exit)
 }
 
-/// Returns what a ruling did to the task.
-fn moved(dispute: &Dispute, decision: &Decision, task: &Task, from: TaskState) -> String {
-    let (id, from, to) = (&task.id, from.marker(), task.state.marker());
-    let others: Vec<&str> = dispute
-        .referral
+/// Returns the task that several disputes hold up, this one among them, with those that are open.
+async fn still_waits(
+    engine: &Engine,
+    dispute: &Dispute,
+) -> Result<Option<(String, Vec<String>)>, CliError> {
+    let wanted = DisputeFilter {
+        status: Some(Status::Open),
+        ..DisputeFilter::default()
+    };
+    let open = engine.disputes(&wanted).await?;
+    let is_held_up_with = |one: &&Dispute| {
+        let (here, before) = (one.referral.as_ref(), dispute.referral.as_ref());
+        here.is_some_and(|here| here.next.contains(&dispute.id))
+            || before.is_some_and(|before| before.next.contains(&one.id))
+    };
+    let Some(referral) = open
         .iter()
-        .flat_map(|one| &one.next)
-        .map(|id| id.as_str())
-        .collect();
+        .filter(is_held_up_with)
+        .find_map(|one| one.referral.as_ref().or(dispute.referral.as_ref()))
+    else {
+        return Ok(None);
+    };
+    let of_task = |one: &&Dispute| one.task() == Some(referral.task.as_str());
+    let named = |one: &&Dispute| referral.next.contains(&one.id);
+    let others = open.iter().filter(|one| of_task(one) || named(one));
+    let mut others: Vec<String> = others.map(|one| one.id.to_string()).collect();
+    others.reverse();
+    Ok(Some((referral.task.clone(), others)))
+}
+
+/// Returns what a ruling did to the task.
+fn moved(decision: &Decision, task: &Task, from: TaskState) -> String {
+    let (id, from, to) = (&task.id, from.marker(), task.state.marker());
     let why = match (task.state, decision) {
-        (TaskState::Disputed, _) => {
-            let others = others.join(", ");
-            return format!("Task {id}: [!] stays, it still waits for {others}\n");
-        }
         (TaskState::Completed, _) => "the work holds",
         (TaskState::Pending, _) => "nobody has begun it, so it is to be done",
         (TaskState::InProgress, Decision::Dismiss) => "the work must be brought up to date first",

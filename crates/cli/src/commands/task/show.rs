@@ -11,6 +11,7 @@ use tribunal_core::task::next::{Blocked, Listed, queue};
 use tribunal_core::task::transition::Move;
 use tribunal_core::task::{Task, TaskState};
 use tribunal_core::text::{for_terminal, truncate_chars};
+use tribunal_engine::config::OnMajor;
 use tribunal_engine::task::audit_of;
 use tribunal_store::{StoreError, TaskRecord};
 
@@ -80,12 +81,13 @@ pub(super) async fn next(invocation: &Invocation, args: Next) -> Result<Exit, Cl
         })
         .collect();
     let queue = queue(&listed);
+    let halted = halted(invocation).await?;
+    let next = queue.next().filter(|_| halted.is_none());
     if args.json {
-        let next = queue.next();
         let next = next.map(|(task, turn)| json!({ "task": task, "turn": turn }));
         invocation.print_json(&json!({
             "schema": "tribunal.next.v1", "next": next, "blocked": queue.blocked,
-            "taken": queue.taken,
+            "taken": queue.taken, "halted": halted,
         }))?;
         return Ok(Exit::Pass);
     }
@@ -93,16 +95,29 @@ pub(super) async fn next(invocation: &Invocation, args: Next) -> Result<Exit, Cl
         let found = tasks.iter().find(|record| record.task.id == *id);
         found.map_or_else(String::new, |record| one_line(&record.task.brief.title))
     };
-    let said = match queue.next() {
+    let said = match next {
         Some((id, turn)) => format!("{turn} {id}: {}\n", title(id)),
         None => "idle\n".to_owned(),
     };
     invocation.print(&said)?;
+    if let Some(why) = &halted {
+        invocation.say(&format!("The loop waits: {}.", for_terminal(why)));
+    }
     for Blocked { task, by, state } in &queue.blocked {
         let state = words(*state);
         invocation.say(&format!("{task} waits for {by}, which is {state}."));
     }
     Ok(Exit::Pass)
+}
+
+/// Returns for which dispute the loop begins nothing.
+async fn halted(invocation: &Invocation) -> Result<Option<String>, CliError> {
+    let settings = invocation.settings_without_trust()?.settings;
+    if settings.disputes.on_major != OnMajor::Halt || invocation.existing_store().await?.is_none() {
+        return Ok(None);
+    }
+    let engine = invocation.engine().await?;
+    Ok(engine.halting_dispute(&settings).await?)
 }
 
 /// Prints the board.
@@ -231,8 +246,9 @@ pub(super) async fn show(invocation: &Invocation, args: Show) -> Result<Exit, Cl
         let depends: Vec<&str> = brief.depends_on.iter().map(|id| id.as_str()).collect();
         line("Depends on", &depends.join(", "));
     }
-    if let Some(list) = &brief.list {
-        line("List", &list.file);
+    if brief.list.is_some() {
+        let files: Vec<&str> = brief.lines().map(|line| line.file.as_str()).collect();
+        line("List", &files.join(", "));
     }
     line("Rejections", &task.rejections.to_string());
     line("Cost", &report::spend(&record.spend));

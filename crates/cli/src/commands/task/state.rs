@@ -93,5 +93,6 @@ pub(super) async fn run(invocation: &Invocation, command: Move) -> Result<Exit, 
         invocation.say(&format!("{}.", for_terminal(line)));
     }
     tell(invocation, &moved.task, said, args.json)?;
+    pushes::tell_unpushed(invocation, &engine);
     Ok(pushes::tell(invocation, &engine.take_pushes()))
 }

@@ -212,6 +212,8 @@ fn a_minor_dispute_changes_nothing_and_needs_nobody() {
     exit 0
     ");
     assert_eq!(court.marker(), "[o]");
+    let shown = env.run(["disputes", "--json"]).assert_code(0).json();
+    assert_eq!(shown["disputes"][0]["origin"], "minor");
     assert!(!env.project().join("dispute.md").exists());
     let open = env
         .run(["dispute", "list", "--status", "open"])
@@ -345,6 +347,8 @@ fn every_id_is_taken_where_one_is_asked_for() {
         ["show", &id],
         ["watch", &id],
         ["resume", &id],
+        ["export", &id],
+        ["export", &id[2..]],
         ["show", &court.task],
         ["watch", &court.task],
     ] {

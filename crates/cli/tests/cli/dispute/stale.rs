@@ -42,6 +42,22 @@ fn stale_disputes_are_listed_with_their_days() {
     court.env.assert_healthy();
 }
 
+#[test]
+fn a_dispute_is_stale_as_soon_as_the_days_are_over() {
+    let mut court = Court::new();
+    court.open();
+    for (ahead, stale) in [("6", 0), ("7", 1)] {
+        court.env.set_env("TRIBUNAL_CLOCK_AHEAD_DAYS", ahead);
+        let args = ["dispute", "list", "--stale", "--json"];
+        let listed = court.env.run(args).assert_code(0).json();
+        assert_eq!(
+            listed["disputes"].as_array().unwrap().len(),
+            stale,
+            "{ahead}"
+        );
+    }
+}
+
 /// A receiver that answers each message with the next of `statuses`, then with 204.
 struct Receiver {
     url: String,
@@ -167,8 +183,7 @@ fn an_address_that_does_not_answer_is_not_asked_by_every_command() {
 fn every_command_about_work_warns_of_stale_disputes() {
     let mut court = Court::new();
     court.open();
-    court.env.set_env("TRIBUNAL_CLOCK_AHEAD_DAYS", "7");
-    // Seven days are not more than seven.
+    court.env.set_env("TRIBUNAL_CLOCK_AHEAD_DAYS", "6");
     assert_eq!(court.env.run(["log"]).assert_code(0).stderr, "");
     court.env.set_env("TRIBUNAL_CLOCK_AHEAD_DAYS", "12");
     for args in [

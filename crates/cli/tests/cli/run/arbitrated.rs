@@ -174,10 +174,11 @@ fn a_task_with_two_open_findings_moves_after_the_last_ruling() {
             &json!({}),
         ),
     ];
-    for (first, second, marker) in [
-        ("coder", "coder", "[x]"),
-        ("reviewer", "coder", "[-]"),
-        ("coder", "reviewer", "[-]"),
+    for (first, second, marker, turn) in [
+        ("coder", "coder", "[x]", 0),
+        ("coder", "coder", "[x]", 1),
+        ("reviewer", "coder", "[-]", 0),
+        ("coder", "reviewer", "[-]", 0),
     ] {
         let env = court(&coder, &[], "");
         let task = add(&env, &["two"]);
@@ -190,10 +191,16 @@ fn a_task_with_two_open_findings_moves_after_the_last_ruling() {
             .run(["dispute", "list", "--task", &task, "--json"])
             .json();
         assert_eq!(of_task["disputes"].as_array().unwrap().len(), 1);
-        let told = resolve(&env, open[0]["id"].as_str().unwrap(), first);
-        assert!(told.contains("[!] stays"), "{told}");
+        // Whichever is ruled first, the task waits for the other one, and that is said.
+        let id = |index: usize| open[index]["id"].as_str().unwrap();
+        let told = resolve(&env, id(turn), first);
+        let waits = format!(
+            "Task {task}: [!] stays, it still waits for {}\n",
+            id(1 - turn)
+        );
+        assert!(told.ends_with(&waits), "{told}");
         assert_eq!(markers(&env), "[!] two");
-        resolve(&env, open[1]["id"].as_str().unwrap(), second);
+        resolve(&env, id(1 - turn), second);
         assert_eq!(markers(&env), format!("{marker} two"), "{first} {second}");
         env.assert_healthy();
     }

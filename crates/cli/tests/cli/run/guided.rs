@@ -45,6 +45,32 @@ fn guidance_comes_after_2_5_and_9_rejections_and_anew_after_a_ruling() {
 }
 
 #[test]
+fn a_rejection_tells_what_every_member_of_the_panel_says() {
+    let env = project(
+        "run: {arbitrate: false, max_iterations: 4, max_rejections: 2, coordinate_at: []}\n",
+    );
+    let says = json!([{"json": {"nonce": NONCE, "findings": [{"id": "F1", "label": "MUST",
+        "file": "never_passes.py", "line": 2, "title": "Input is run as code by eval",
+        "description": "Whoever sends the text runs code. Parse it with int().",
+        "category": "security", "confidence": 90}], "end": NONCE}}]);
+    connect(&env, &scripted(&env, "rev", "reviewer", &says));
+    let task = add(&env, &["never passes"]);
+    env.run(["run"]).assert_code(0);
+    let own = "Parse it with int().";
+    let prompt = std::fs::read_to_string(env.root().join("prompts/never_passes")).unwrap();
+    assert!(prompt.contains(own), "{prompt}");
+    let shown = env.run(["task", "show", &task]).assert_code(0).stdout;
+    assert!(shown.contains(own), "{shown}");
+    let disputes = env.run(["dispute", "list", "--json"]).json();
+    let dispute = disputes["disputes"][0]["id"].as_str().unwrap();
+    let shown = env.run(["dispute", "show", dispute]).assert_code(0).stdout;
+    assert!(shown.contains(own), "{shown}");
+    // The position is that of the panel, and says so.
+    let author = "Reviewer Position (rev, built-in rules)";
+    assert!(shown.contains(author), "{shown}");
+}
+
+#[test]
 fn an_arbiter_that_repeats_itself_is_asked_again_and_then_not_needed() {
     let env = project("run: {arbitrate: false, max_rejections: 3, coordinate_at: [1, 2]}\n");
     let advice = json!([

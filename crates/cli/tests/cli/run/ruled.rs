@@ -67,7 +67,7 @@ fn a_ruling_for_the_coder_whose_work_cannot_be_delivered_is_refused_and_changes_
             env.tidy(&ran.stderr.replace(&task, "TASK")),
             "Error: Dispute [DISPUTE] cannot be ruled for the coder of task TASK (two): what was approved meanwhile contradicts the work in shared.bin\n\
              Hint: Let it be done again: `tribunal dispute resolve [DISPUTE] --decision custom --notes …`\n\
-             Hint: Or merge the two yourself; the work stays on `tribunal/task/TASK`\n"
+             Hint: Or merge `tribunal/task/TASK` into the branch of approved work yourself, and rule again\n"
         );
         assert_eq!(markers(&env), "[x] one\n[!] two");
         assert_eq!(approved(&env), "one\nbegin");
@@ -79,6 +79,78 @@ fn a_ruling_for_the_coder_whose_work_cannot_be_delivered_is_refused_and_changes_
         .assert_code(0);
     assert_eq!(markers(&env), "[x] one\n[-] two");
     env.assert_healthy();
+}
+
+/// Merges the work of a task into the approved work by hand, and leaves that branch checked out.
+fn merge_by_hand(env: &TestEnv, work: &str) {
+    let project = env.project();
+    git(&project, &["checkout", "-q", "-f", "tribunal/work"]);
+    git(
+        &project,
+        &["merge", "-q", "-s", "ours", "-m", "by hand", work],
+    );
+    env.write("shared.bin", "both\0");
+    git(
+        &project,
+        &["commit", "-q", "--amend", "-a", "-m", "by hand"],
+    );
+}
+
+#[test]
+fn work_that_was_merged_by_hand_is_delivered() {
+    for ruling in ["resolve", "discard"] {
+        for checked_out in ["tribunal/work", "main"] {
+            let (env, task, dispute) = contradicted();
+            merge_by_hand(&env, &format!("tribunal/task/{task}"));
+            let merged = git(&env.project(), &["rev-parse", "HEAD"]);
+            git(&env.project(), &["checkout", "-q", "-f", checked_out]);
+            let line = match ruling {
+                "resolve" => resolve_args(&dispute, "coder", "ok").to_vec(),
+                _ => vec!["dispute", "discard", &dispute],
+            };
+            let ran = env.run(line).assert_code(0);
+            assert!(ran.stdout.contains("[!] → [x]"), "{}", ran.stdout);
+            assert_eq!(markers(&env), "[x] one\n[x] two");
+            // Nothing was put on top of what the user did. That is pushed where there is an upstream.
+            let tip = ["rev-parse", "tribunal/work"];
+            assert_eq!(git(&env.project(), &tip), merged);
+            let pushed = git(&env.root().join("remote.git"), &tip) == merged;
+            assert_eq!(pushed, checked_out == "main");
+            env.assert_healthy();
+        }
+    }
+}
+
+#[test]
+fn work_that_stays_here_because_there_is_no_upstream_is_told_in_one_line() {
+    let env = project_of(CONTRADICTING, "");
+    let one = add(&env, &["one"]);
+    let two = add(&env, &["two"]);
+    env.run(["run", "--parallel", "2"]).assert_code(5);
+    git(&env.project(), &["branch", "--unset-upstream"]);
+    let told = |branch: &str| {
+        format!(
+            "Not pushed, because the current branch has no upstream: {branch}. `git.push: always` \
+             pushes all the same.\n"
+        )
+    };
+    let mut create = vec!["dispute", "create", &two, "--reason", "other"];
+    create.extend(["--position", "no", "--as", "reviewer"]);
+    let ran = env.run(create).assert_code(0);
+    let line = told(&format!("tribunal/task/{two}"));
+    assert!(ran.stderr.contains(&line), "{}", ran.stderr);
+    let ran = env.run(["task", "approve", &one]).assert_code(0);
+    assert!(
+        ran.stderr.contains(&told("tribunal/work")),
+        "{}",
+        ran.stderr
+    );
+    // Where nothing is to be pushed, nothing is said.
+    git(&env.project(), &["remote", "remove", "origin"]);
+    let dispute = env.run(["dispute", "list", "--json"]).json()["disputes"][0]["id"].clone();
+    let resolve = resolve_args(dispute.as_str().unwrap(), "custom", "merge them");
+    let ran = env.run(resolve).assert_code(0);
+    assert!(!ran.stderr.contains("Not pushed"), "{}", ran.stderr);
 }
 
 #[test]

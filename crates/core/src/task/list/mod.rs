@@ -6,13 +6,17 @@
 mod faults;
 mod merge;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use faults::{LONGEST_TITLE, Order};
 pub use merge::{Change, Import, Moves, plan_import};
 
-use super::{Brief, Priority, Task, TaskState};
+use super::{Brief, ListLine, Priority, Task, TaskState};
 use crate::ids::CaseId;
+use merge::Purpose;
+
+/// The heading below which an export puts tasks without a section.
+const COMMON_HEADING: &str = "Tasks";
 
 /// A list as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,18 +163,23 @@ impl List {
     /// `file` is the name under which the list is known.
     #[must_use]
     pub fn with_tasks(&self, file: &str, tasks: &[Task], ids: Ids) -> String {
-        let mut unseen: Vec<&Task> = tasks.iter().collect();
-        let mut meant: BTreeMap<usize, &Task> = BTreeMap::new();
-        for item in &self.items {
-            let found = unseen
-                .iter()
-                .position(|task| merge::is_meant(item, file, task));
-            if let Some(index) = found {
-                meant.insert(item.line, unseen.remove(index));
-            }
-        }
-        // A task that stands in another list stays there.
-        unseen.retain(|task| task.brief.list.as_ref().is_none_or(|l| l.file == file));
+        let found = merge::meant(self, file, tasks, Purpose::Export);
+        let lines = self.items.iter().map(|item| item.line).zip(found);
+        let meant: BTreeMap<usize, &Task> = lines
+            .filter_map(|(line, task)| Some((line, task?)))
+            .collect();
+        let seen: BTreeSet<&CaseId> = meant.values().map(|task| &task.id).collect();
+        // Two lists that were imported stay apart.
+        let is_imported = |line: &ListLine| line.file == file && !line.written;
+        let imported = tasks.iter().any(|task| task.brief.lines().any(is_imported));
+        let is_of_other_list = |task: &Task| {
+            let mut lines = task.brief.lines();
+            imported && task.brief.line_in(file).is_none() && lines.any(|line| !line.written)
+        };
+        let unseen: Vec<&Task> = tasks
+            .iter()
+            .filter(|task| !seen.contains(&task.id) && !is_of_other_list(task))
+            .collect();
         let titles = tasks
             .iter()
             .map(|task| (task.id.clone(), task.brief.title.clone()));
@@ -190,6 +199,27 @@ impl List {
             &titles.collect(),
             ids,
         )
+    }
+
+    /// Returns the lines that tasks have in the list once it is written, with the markers of today.
+    ///
+    /// Lines that are as they were before are left out.
+    #[must_use]
+    pub fn written_lines(&self, file: &str, tasks: &[Task]) -> Vec<(CaseId, ListLine)> {
+        let meant = merge::meant(self, file, tasks, Purpose::Export);
+        let lines = meant.into_iter().flatten().filter_map(|task| {
+            let before = task.brief.line_in(file);
+            // What was not in the list stands there now with all that it comes after.
+            let after = before.map_or(&task.brief.depends_on, |line| &line.after);
+            let line = ListLine {
+                file: file.to_owned(),
+                shown: task.state,
+                after: after.clone(),
+                written: before.is_none_or(|line| line.written),
+            };
+            (before != Some(&line)).then(|| (task.id.clone(), line))
+        });
+        lines.collect()
     }
 
     /// Returns the list with the marker of each item as `state_of` says, and `more` tasks added to
@@ -213,13 +243,23 @@ impl List {
         }
         let mut appended: BTreeMap<usize, String> = BTreeMap::new();
         let mut new_sections: Vec<(&str, String)> = Vec::new();
+        // Where a section has the name of the common heading, its tasks come first there, as they do
+        // when lines are matched with tasks.
+        let mut more = more.to_vec();
+        if more.iter().any(|task| is_in(task, Some(COMMON_HEADING))) {
+            more.sort_by_key(|task| is_in(task, None));
+        }
         for task in more {
             let text = item_text(task, titles, ids);
             let section = task.brief.section.as_deref();
-            if let Some(at) = self.place_for(section) {
+            let common = section.is_none().then_some(COMMON_HEADING);
+            let place = self
+                .place_for(section)
+                .or_else(|| common.and_then(|name| self.place_for(Some(name))));
+            if let Some(at) = place {
                 appended.entry(at).or_default().push_str(&text);
             } else {
-                let name = section.unwrap_or("Tasks");
+                let name = section.unwrap_or(COMMON_HEADING);
                 match new_sections.iter_mut().find(|(known, _)| *known == name) {
                     Some((_, items)) => items.push_str(&text),
                     None => new_sections.push((name, text)),
@@ -237,7 +277,8 @@ impl List {
         for (name, items) in new_sections {
             end_line(&mut rendered);
             let gap = if rendered.is_empty() { "" } else { "\n" };
-            rendered.push_str(&format!("{gap}## {name}\n\n{items}"));
+            let heading = heading_text(name);
+            rendered.push_str(&format!("{gap}{heading}\n\n{items}"));
         }
         rendered
     }
@@ -266,8 +307,13 @@ impl Item {
             depends_on: Vec::new(),
             domain: self.domain.clone(),
             list: None,
+            more_lists: Vec::new(),
         }
     }
+}
+
+fn is_in(task: &Task, section: Option<&str>) -> bool {
+    task.brief.section.as_deref() == section
 }
 
 /// Returns the lines of a task that is not in the list yet.
@@ -292,7 +338,9 @@ fn item_text(task: &Task, titles: &BTreeMap<CaseId, String>, ids: Ids) -> String
         line("after", title);
     }
     for detail in brief.details.lines().filter(|line| !line.trim().is_empty()) {
-        text.push_str(&format!("  {}\n", detail.trim()));
+        // A line that would be read as a task of its own is escaped.
+        let escape = bracket(detail).map_or("", |_| "\\");
+        text.push_str(&format!("  {escape}{}\n", detail.trim()));
     }
     text
 }
@@ -356,8 +404,21 @@ fn split_id(text: &str) -> (&str, Option<CaseId>) {
 fn heading(line: &str) -> Option<String> {
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     let text = line[level..].strip_prefix([' ', '\t'])?;
-    let text = text.trim().trim_end_matches('#').trim();
+    let text = text.trim();
+    // `## Shop ##` is called Shop, but `## C#` is called C#.
+    let open = text.trim_end_matches('#');
+    let is_closed = open.is_empty() || open.ends_with([' ', '\t']);
+    let text = if is_closed { open.trim() } else { text };
     ((1..=6).contains(&level) && !text.is_empty()).then(|| text.to_owned())
+}
+
+/// Returns the line of a heading that is read as this name.
+fn heading_text(name: &str) -> String {
+    let line = format!("## {name}");
+    match heading(&line).as_deref() == Some(name) {
+        true => line,
+        false => format!("{line} ##"),
+    }
 }
 
 /// An open fence of code, in which nothing is a task.

@@ -1,5 +1,7 @@
 //! Tests of lists.
 
+use proptest::prelude::*;
+
 use super::merge::path_between;
 use super::*;
 use crate::task::ListLine;
@@ -177,9 +179,15 @@ fn import(text: &str, tasks: &[Task]) -> String {
             Change::Add { brief, state } => {
                 format!("add {} [{}]", brief.title, state.marker())
             }
-            Change::Update { id, brief, moves } => {
-                let edited = brief.as_ref().map_or("", |_| " edited");
-                format!("{id}{edited} {moves:?}")
+            Change::Update {
+                id,
+                brief,
+                edited,
+                moves,
+            } => {
+                let stored = brief.as_ref().map_or("", |_| " noted");
+                let stored = if *edited { " edited" } else { stored };
+                format!("{id}{stored} {moves:?}")
             }
         });
     }
@@ -197,6 +205,7 @@ fn imported(id: u64, line: &str, now: TaskState) -> Task {
         file: "TASKS.md".into(),
         shown: item.state,
         after: Vec::new(),
+        written: false,
     });
     Task {
         brief,
@@ -240,7 +249,7 @@ fn a_line_means_the_task_with_its_id_or_else_with_its_section_and_title() {
         (
             "- [ ] typed",
             vec![task(3, None, "typed", TaskState::Pending)],
-            "c-0000000003 edited []",
+            "c-0000000003 noted []",
         ),
     ] {
         assert_eq!(import(text, &tasks), expected, "{text}");
@@ -250,25 +259,150 @@ fn a_line_means_the_task_with_its_id_or_else_with_its_section_and_title() {
 #[test]
 fn a_marker_changed_by_hand_moves_the_task() {
     for (now, marker, expected) in [
-        (TaskState::Pending, 'x', "[Start, Submit, Approve]"),
-        (TaskState::Pending, 'S', "[Skip]"),
-        (TaskState::Pending, 'o', "[Start, Submit]"),
+        (TaskState::Pending, 'x', " noted [Start, Submit, Approve]"),
+        (TaskState::Pending, 'S', " noted [Skip]"),
+        (TaskState::Pending, 'o', " noted [Start, Submit]"),
+        // What was not taken over is not noted, so that the next import says so again.
         (
             TaskState::Pending,
             '!',
-            "[]; `[!] one` was not taken over: a dispute is opened with `tribunal dispute create`",
+            " []; `[!] one` was not taken over: a dispute is opened with `tribunal dispute create`",
         ),
         (
             TaskState::InReview,
             'x',
-            "[]; `[x] one` was not taken over: the task has moved since the list was written",
+            " []; `[x] one` was not taken over: the task has moved since the list was written",
         ),
     ] {
         let known = imported(1, "- [ ] one", now);
         assert_eq!(
             import(&format!("- [{marker}] one"), &[known]),
-            format!("c-0000000001 edited {expected}"),
+            format!("c-0000000001{expected}"),
         );
+    }
+}
+
+/// Exports `tasks` into `text` as `file`, notes it, and returns what is written.
+fn export(file: &str, text: &str, tasks: &mut [Task], ids: Ids) -> String {
+    let written = List::read(text).with_tasks(file, tasks, ids);
+    for (id, line) in List::read(&written).written_lines(file, tasks) {
+        let task = tasks.iter_mut().find(|task| task.id == id);
+        task.expect("a known task").brief.set_line(line);
+    }
+    written
+}
+
+#[test]
+fn the_id_of_another_ledger_counts_as_none() {
+    let one = imported(1, "- [ ] one", TaskState::Pending);
+    let text = "- [ ] one <!-- c-00000000ff -->";
+    assert_eq!(import(text, std::slice::from_ref(&one)), "c-0000000001 []");
+    assert_eq!(
+        export("TASKS.md", text, &mut [one], Ids::AsTheyAre),
+        text,
+        "it is in the list already"
+    );
+}
+
+#[test]
+fn a_file_that_is_not_a_list_yet_gets_the_tasks_of_every_list() {
+    let mut tasks = [imported(1, "- [ ] one", TaskState::Pending)];
+    let new = export("NEW.md", "", &mut tasks, Ids::AsTheyAre);
+    assert_eq!(new, "## Tasks\n\n- [ ] one\n");
+    assert_eq!(export("NEW.md", &new, &mut tasks, Ids::AsTheyAre), new);
+    // It is known in both files from now on.
+    assert_eq!(import("- [ ] one", &tasks), "c-0000000001 []");
+    // A copy made before by other means is recognised as well.
+    let mut tasks = [imported(1, "- [ ] one", TaskState::Completed)];
+    assert_eq!(
+        export("COPY.md", "- [ ] one", &mut tasks, Ids::AsTheyAre),
+        "- [x] one"
+    );
+}
+
+#[test]
+fn two_lists_that_were_imported_stay_apart() {
+    let mut other = imported(2, "- [ ] two", TaskState::Pending);
+    if let Some(line) = &mut other.brief.list {
+        line.file = "OTHER.md".to_owned();
+    }
+    let typed = task(3, None, "three", TaskState::Pending);
+    let mut tasks = [imported(1, "- [ ] one", TaskState::Pending), other, typed];
+    assert_eq!(
+        export("TASKS.md", "- [ ] one\n", &mut tasks, Ids::AsTheyAre),
+        "- [ ] one\n- [ ] three\n"
+    );
+}
+
+fn any_task(id: u64) -> impl Strategy<Value = Task> {
+    let sections = ["Auth", "Tasks", "C#", "C #", "#"];
+    let section = proptest::option::of(proptest::sample::select(sections.to_vec()));
+    let title = proptest::sample::select(vec!["one", "two", "x  y", "# three", "[x] four"]);
+    let lines = vec![
+        "words",
+        "",
+        "- [ ] below",
+        "  deeper",
+        "- dash",
+        "# no heading",
+    ];
+    let details = proptest::collection::vec(proptest::sample::select(lines), 0..4);
+    let priorities = vec![Priority::High, Priority::Normal, Priority::Low];
+    let priority = proptest::sample::select(priorities);
+    let state = proptest::sample::select(TaskState::ALL.to_vec());
+    (section, title, details, priority, state).prop_map(
+        move |(section, title, details, priority, state)| {
+            let mut task = task(id, section, title, state);
+            task.brief.details = details.join("\n").trim().to_owned();
+            task.brief.priority = priority;
+            task.brief.position = id;
+            task
+        },
+    )
+}
+
+fn any_tasks() -> impl Strategy<Value = Vec<Task>> {
+    (any_task(1), any_task(2), any_task(3), any_task(4)).prop_map(|(one, two, three, four)| {
+        let mut tasks = vec![one, two, three, four];
+        // In the order in which the ledger returns them.
+        tasks.sort_by_key(|task| {
+            let brief = &task.brief;
+            (brief.section.clone(), brief.priority, brief.position)
+        });
+        tasks
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_was_exported_is_exported_and_imported_again_without_a_change(
+        mut tasks in any_tasks(),
+        start in proptest::sample::select(vec![
+            "", "words", "# Plan\n", "- [ ] one", "## Tasks\n- [x] two\n\n## Auth\n\nwords\n", LIST,
+        ]),
+        with_ids in proptest::bool::ANY,
+    ) {
+        let ids = if with_ids { Ids::Written } else { Ids::AsTheyAre };
+        for file in ["TASKS.md", "OTHER.md"] {
+            let text = export(file, start, &mut tasks, ids);
+            prop_assert_eq!(&export(file, &text, &mut tasks, ids), &text);
+            let plan = plan_import(&List::read(&text), file, &tasks);
+            for change in &plan.changes {
+                match change {
+                    // What stood there before and means no task.
+                    Change::Add { brief, .. } => prop_assert!(start.contains(&brief.title)),
+                    Change::Update { brief, moves, .. } => {
+                        prop_assert!(moves.is_empty(), "{text}");
+                        // A line that somebody typed may ask for something else than its task.
+                        let typed = start.contains("- [");
+                        prop_assert!(brief.is_none() || typed, "{text}\n{brief:#?}");
+                    }
+                }
+            }
+            let updates = plan.changes.iter().filter(|one| matches!(one, Change::Update { .. }));
+            prop_assert_eq!(updates.count(), tasks.len(), "{}", text);
+            prop_assert!(plan.missing.is_empty());
+        }
     }
 }
 
