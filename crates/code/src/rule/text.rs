@@ -8,6 +8,7 @@ mod container;
 mod shell;
 mod syntax;
 mod workflow;
+mod yaml;
 
 use std::sync::OnceLock;
 
