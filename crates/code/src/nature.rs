@@ -126,7 +126,7 @@ const SHELLS: [&str; 7] = [
 ];
 
 /// Endings of programming languages without a grammar here.
-const CODE: [&str; 62] = [
+const CODE: &[&str] = &[
     "applescript",
     "asm",
     "awk",
@@ -141,6 +141,8 @@ const CODE: [&str; 62] = [
     "cshtml",
     "csx",
     "cu",
+    "cyp",
+    "cypher",
     "d",
     "dart",
     "ejs",
@@ -149,9 +151,12 @@ const CODE: [&str; 62] = [
     "erb",
     "erl",
     "ex",
+    "exp",
+    "expect",
     "exs",
     "f90",
     "fs",
+    "gemspec",
     "glsl",
     "haml",
     "hrl",
@@ -173,10 +178,13 @@ const CODE: [&str; 62] = [
     "phtml",
     "pl",
     "pm",
+    "podspec",
     "ps1",
     "psm1",
     "r",
+    "rake",
     "rb",
+    "ru",
     "razor",
     "s",
     "scala",
@@ -192,7 +200,9 @@ const CODE: [&str; 62] = [
 ];
 
 /// Names of programs in such languages.
-const CODE_NAMES: [&str; 8] = [
+const CODE_NAMES: &[&str] = &[
+    "authorized_keys",
+    "authorized_keys2",
     "brewfile",
     "fastfile",
     "gemfile",
@@ -309,15 +319,14 @@ fn format_of_name(lower: &str) -> Option<Format> {
 fn format_of_ending(ending: &str) -> Option<Format> {
     Some(match ending {
         "yml" | "yaml" => Format::Yaml,
-        "json" | "jsonc" | "json5" | "webmanifest" | "code-workspace" | "avsc" | "har" => {
+        "json" | "jsonc" | "json5" | "webmanifest" | "arb" | "code-workspace" | "avsc" | "har" => {
             Format::Json
         }
         "toml" => Format::Toml,
         "xml" | "xsd" | "xsl" | "xslt" | "svg" | "plist" | "csproj" | "fsproj" | "vbproj"
         | "props" | "targets" | "resx" | "nuspec" | "pom" | "wsdl" | "xib" | "storyboard"
-        | "iml" | "rss" | "xaml" | "config" | "drawio" | "fxml" | "xhtml" | "jmx" | "ui" => {
-            Format::Xml
-        }
+        | "iml" | "rss" | "xaml" | "config" | "drawio" | "fxml" | "xlf" | "xliff" | "xhtml"
+        | "jmx" | "ui" => Format::Xml,
         "html" | "htm" | "mdx" => Format::Html,
         "css" | "scss" | "sass" | "less" | "styl" | "pcss" => Format::Css,
         "sql" | "psql" | "pgsql" | "ddl" => Format::Sql,
@@ -435,6 +444,11 @@ mod tests {
             (".gitignore", "", config(Format::Settings)),
             ("config.yml.example", "", config(Format::Yaml)),
             ("setup.py.in", "", Nature::OtherCode),
+            ("load.cypher", "a", Nature::OtherCode),
+            ("login.expect", "a", Nature::OtherCode),
+            ("lib/tasks/a.rake", "a", Nature::OtherCode),
+            ("a.gemspec", "a", Nature::OtherCode),
+            (".ssh/authorized_keys", "a", Nature::OtherCode),
             ("a.rb", "", Nature::OtherCode),
             ("Gemfile", "", Nature::OtherCode),
             ("a.vue", "", Nature::OtherCode),

@@ -18,6 +18,8 @@ mod size;
 mod sources;
 #[path = "change/states.rs"]
 mod states;
+#[path = "change/unseen.rs"]
+mod unseen;
 #[path = "change/untouched.rs"]
 mod untouched;
 #[path = "change/world.rs"]

@@ -14,7 +14,7 @@ use tribunal_core::text::truncate_chars;
 
 use super::builtin;
 use super::load::{LanguageRules, Rule, RuleSet};
-use super::meta::{Domain, Scope};
+use super::meta::{Domain, RuleInfo, Scope};
 use super::suppress::marker;
 use super::text::{self, TextSource};
 use crate::language::{Grammar, Language, Limits, ParseError};
@@ -213,6 +213,13 @@ impl Reviewer {
         self.leveled(text::check(source, &self.domains, &is_on))
     }
 
+    /// Searches the text of a file that nobody reviews for what must not be in any file.
+    #[must_use]
+    pub fn search_text(&self, source: &TextSource<'_>) -> Report {
+        let is_on = |id: &str| self.is_on(id);
+        self.leveled(text::search(source, &self.domains, &is_on))
+    }
+
     /// Tells whether the settings leave a rule on.
     fn is_on(&self, id: &str) -> bool {
         self.levels.get(id) != Some(&RuleLevel::Off)
@@ -241,10 +248,12 @@ impl Reviewer {
                 .as_ref()
                 .is_none_or(|globs| !globs.is_match(path))
             && match info.scope {
-                Scope::Anywhere => true,
-                Scope::Product => !place::is_test_path(path) && !place::is_sample_path(path),
                 // Rust keeps tests beside the code; the place of each hit decides there.
                 Scope::Tests => place::is_test_path(path) || info.language == Some(Language::Rust),
+                scope => {
+                    let is_test = place::is_test_path(path);
+                    scope.label_at(info.domain, info.label, is_test).is_some()
+                }
             }
     }
 }
@@ -254,6 +263,7 @@ type Matched<'t> = NodeMatch<'t, StrDoc<Grammar>>;
 struct Found<'t, 'r> {
     rule: &'r Rule,
     node: Node<'t>,
+    label: Label,
     message: String,
 }
 
@@ -325,9 +335,9 @@ impl<'t, 'r> Walk<'t, 'r> {
             let rule = &set.rules[index];
             let candidate = self.root.adopt(node);
             if let Some(matched) = rule.config.matcher.match_node(candidate)
-                && self.is_in_scope(rule, matched.get_inner_node())
+                && let Some(label) = self.label_of(rule, matched.get_inner_node())
             {
-                self.keep(rule, &matched);
+                self.keep(rule, &matched, label);
             }
         }
     }
@@ -345,23 +355,26 @@ impl<'t, 'r> Walk<'t, 'r> {
         self.cut_off.is_some()
     }
 
-    fn is_in_scope(&self, rule: &Rule, node: Node<'_>) -> bool {
+    /// Returns the label of a hit at this place; nothing where the rule is silent.
+    fn label_of(&self, rule: &Rule, node: Node<'_>) -> Option<Label> {
         let Source {
             language,
             text,
             path,
             ..
         } = *self.source;
-        match rule.info.scope {
-            Scope::Anywhere => true,
-            Scope::Product => !place::is_inside_test(language, node, text),
-            Scope::Tests => {
-                place::is_test_path(path) || place::is_inside_test(language, node, text)
-            }
-        }
+        let RuleInfo {
+            scope,
+            domain,
+            label,
+            ..
+        } = rule.info;
+        let is_test = scope != Scope::Anywhere
+            && (place::is_test_path(path) || place::is_inside_test(language, node, text));
+        scope.label_at(domain, label, is_test)
     }
 
-    fn keep(&mut self, rule: &'r Rule, matched: &Matched<'t>) {
+    fn keep(&mut self, rule: &'r Rule, matched: &Matched<'t>, label: Label) {
         if self.found.len() >= MAX_HITS {
             self.cut_off = Some(CutOff::Hits);
             return;
@@ -369,6 +382,7 @@ impl<'t, 'r> Walk<'t, 'r> {
         self.found.push(Found {
             rule,
             node: matched.get_inner_node(),
+            label,
             message: fill(&rule.info.message, matched),
         });
     }
@@ -447,6 +461,7 @@ fn hit(source: &Source<'_>, outline: &Outline, lines: &[&str], found: &Found<'_,
     let Found {
         rule,
         node,
+        label,
         message,
     } = found;
     let info = &rule.info;
@@ -466,7 +481,7 @@ fn hit(source: &Source<'_>, outline: &Outline, lines: &[&str], found: &Found<'_,
         message: message.clone(),
         reason: info.reason.clone(),
         suggestion: info.suggestion.clone(),
-        label: info.label,
+        label: *label,
         category: info.category,
         confidence: info.confidence,
         quote: truncate_chars(text, MAX_QUOTE).into_owned(),

@@ -65,10 +65,25 @@ impl FromStr for Domain {
 pub enum Scope {
     /// Everywhere.
     Anywhere,
-    /// In product code only: neither tests nor samples.
+    /// In product code. In tests, security rules report at level LOW and others are silent.
     Product,
     /// In test code only.
     Tests,
+}
+
+impl Scope {
+    /// Returns the label of a hit in a test or elsewhere; nothing where the rule is silent.
+    ///
+    /// A test is known by its path, and the author of a change chooses paths: no path silences a
+    /// security rule.
+    pub(super) fn label_at(self, domain: Domain, label: Label, is_test: bool) -> Option<Label> {
+        match self {
+            Self::Anywhere => Some(label),
+            Self::Tests => is_test.then_some(label),
+            Self::Product if !is_test => Some(label),
+            Self::Product => (domain == Domain::Security).then_some(Label::Low),
+        }
+    }
 }
 
 /// What is known of a rule besides how it matches.

@@ -75,26 +75,116 @@ fn only_changed_lines_and_chosen_domains_are_reported() {
 }
 
 #[test]
-fn product_rules_are_quiet_in_tests() {
-    let test = Source {
-        path: "tests/test_a.py",
-        ..source(SOURCE)
+fn no_directory_silences_a_security_rule_and_tests_lower_it() {
+    let label_at = |path: &str| {
+        let text = "import os\nos.system(\"ls \" + name)\neval(input())\n";
+        let given = Source {
+            path,
+            ..source(text)
+        };
+        let report = Reviewer::new([Domain::Security]).check(&given);
+        let hits = report.expect("it parses").hits;
+        let labels: Vec<&str> = hits.iter().map(|hit| hit.label.as_str()).collect();
+        labels.join(" ")
     };
-    let report = Reviewer::new([Domain::Security])
-        .check(&test)
-        .expect("it parses");
-    assert_eq!(report, Report::default());
+    for folder in [
+        "src", "demo", "docs", "examples", "samples", "bench", "benches", "mocks", "t", "testing",
+    ] {
+        assert_eq!(
+            label_at(&format!("{folder}/pay.py")),
+            "HIGH HIGH",
+            "{folder}"
+        );
+    }
+    for path in [
+        "tests/pay.py",
+        "src/__tests__/pay.py",
+        "test_pay.py",
+        "pay_test.py",
+        "spec/pay.py",
+        "e2e/pay.py",
+        "testdata/pay.py",
+        "fixtures/pay.py",
+    ] {
+        assert_eq!(label_at(path), "LOW LOW", "{path}");
+    }
+}
+
+#[test]
+fn no_directory_silences_what_must_not_be_in_any_file() {
+    let texts = [
+        (
+            "text-secret",
+            "key: ghp_0123456789abcdefghijABCDEFGHIJ012345\n",
+        ),
+        (
+            "text-conflict-marker",
+            "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n",
+        ),
+        ("text-hidden-direction", "a\u{202e}b\n"),
+    ];
+    let paths = [
+        "tests/a.yml",
+        "docs/a.md",
+        "examples/a.py",
+        "testdata/a.json",
+        "e2e/a.ts",
+        "a_test.go",
+        "a.test.js",
+        "Cargo.lock",
+        "package-lock.json",
+        "vendor/a.go",
+        "fixtures/a.txt",
+    ];
+    for (rule, text) in texts {
+        for path in paths {
+            let source = TextSource {
+                path,
+                text,
+                changed: None,
+            };
+            let report = Reviewer::new(Domain::BUILTIN).check_text(&source);
+            let found = report.hits.iter().find(|hit| hit.rule == rule);
+            let label = found.map(|hit| hit.label.as_str());
+            assert_eq!(label, Some("HIGH"), "{rule} {path}");
+        }
+    }
+}
+
+#[test]
+fn commands_in_tests_are_reported_at_a_lower_level() {
+    let label_at = |path| {
+        let text = "curl https://a.b/c | sh\n";
+        let source = TextSource {
+            path,
+            text,
+            changed: None,
+        };
+        let report = Reviewer::new([Domain::Security]).check_text(&source);
+        report.hits.first().map(|hit| hit.label.as_str())
+    };
+    assert_eq!(label_at("demo/install.sh"), Some("MEDIUM"));
+    assert_eq!(label_at("tests/install.sh"), Some("LOW"));
+}
+
+#[test]
+fn tests_beside_rust_code_lower_the_level_and_strings_in_attributes_do_not() {
     let rust = Source {
         path: "src/lib.rs",
         language: Language::Rust,
         text: "#[cfg(test)]\nmod tests {\n    fn f() { c.danger_accept_invalid_certs(true); }\n}\n\
-               fn g() { c.danger_accept_invalid_certs(true); }\n",
+               #[doc = \"cfg(test)\"]\nfn g() { c.danger_accept_invalid_certs(true); }\n",
         changed: None,
     };
     let report = Reviewer::new([Domain::Security])
         .check(&rust)
         .expect("it parses");
-    assert_eq!(shown(&report.hits), ["5:10-5 rust-tls-unchecked g"]);
+    let labels: Vec<_> = report
+        .hits
+        .iter()
+        .map(|hit| (hit.line, hit.label.as_str()))
+        .collect();
+    assert_eq!(labels, [(3, "LOW"), (6, "HIGH")]);
 }
 
 const OWN_RULES: &str = "\

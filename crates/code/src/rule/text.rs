@@ -8,6 +8,7 @@ mod container;
 mod shell;
 mod syntax;
 mod workflow;
+mod yaml;
 
 use std::sync::OnceLock;
 
@@ -28,6 +29,13 @@ const MAX_QUOTE: usize = 300;
 const MAX_HITS: usize = 200;
 /// The longest line that rules look at, in bytes. What nobody typed is looked at in part.
 const MAX_LINE: usize = 20_000;
+
+/// The rules that also read what nobody reviews: lock files, generated and vendored ones.
+const SEARCHED: [&str; 3] = [
+    "text-conflict-marker",
+    "text-hidden-direction",
+    "text-secret",
+];
 
 /// A text file to check.
 #[derive(Debug, Clone, Copy)]
@@ -221,20 +229,40 @@ pub(super) fn check(
     domains: &[Domain],
     is_on: &dyn Fn(&str) -> bool,
 ) -> Report {
+    check_with(tables().zip(infos()), source, domains, is_on)
+}
+
+/// Checks a text with those of the rules that are about any file.
+pub(super) fn search(
+    source: &TextSource<'_>,
+    domains: &[Domain],
+    is_on: &dyn Fn(&str) -> bool,
+) -> Report {
+    let rules = tables().zip(infos());
+    let rules = rules.filter(|(rule, _)| SEARCHED.contains(&rule.id));
+    check_with(rules, source, domains, is_on)
+}
+
+fn check_with(
+    rules: impl Iterator<Item = (&'static TextRule, &'static RuleInfo)>,
+    source: &TextSource<'_>,
+    domains: &[Domain],
+    is_on: &dyn Fn(&str) -> bool,
+) -> Report {
     let file = TextFile {
         path: source.path,
         nature: Nature::of(source.path, source.text),
         text: source.text,
         lines: source.text.lines().map(cut).collect(),
     };
+    let is_test = place::is_test_path(source.path);
     let mut report = Report::default();
-    for (rule, info) in tables().zip(infos()) {
-        let is_wanted = domains.contains(&rule.domain)
-            && is_in_scope(rule.scope, source.path)
-            && is_on(rule.id);
-        if !is_wanted {
+    for (rule, info) in rules {
+        let label = rule.scope.label_at(rule.domain, rule.label, is_test);
+        let is_wanted = domains.contains(&rule.domain) && is_on(rule.id);
+        let (Some(label), true) = (label, is_wanted) else {
             continue;
-        }
+        };
         for found in (rule.find)(&file) {
             if !is_changed(source.changed, &found) {
                 continue;
@@ -243,7 +271,10 @@ pub(super) fn check(
                 report.cut_off = Some(CutOff::Hits);
                 return report;
             }
-            let hit = hit(&file, rule, info, &found);
+            let hit = Hit {
+                label,
+                ..hit(&file, rule, info, &found)
+            };
             report.take(hit, &file.lines);
         }
     }
@@ -256,12 +287,25 @@ pub(super) fn check(
     report
 }
 
-fn is_in_scope(scope: Scope, path: &str) -> bool {
-    match scope {
-        Scope::Anywhere => true,
-        Scope::Product => !place::is_test_path(path) && !place::is_sample_path(path),
-        Scope::Tests => place::is_test_path(path),
-    }
+/// Tells whether the same rules read a text under both paths.
+#[must_use]
+pub fn is_read_alike(old_path: &str, new_path: &str, text: &str) -> bool {
+    let kind = |path| {
+        let file = TextFile {
+            path,
+            nature: Nature::of(path, text),
+            text,
+            lines: Vec::new(),
+        };
+        (
+            file.nature,
+            place::is_test_path(path),
+            workflow::is_workflow(path),
+            shell::holds_commands(&file),
+            syntax::is_migration(path),
+        )
+    };
+    kind(old_path) == kind(new_path)
 }
 
 fn is_changed(changed: Option<&LineSet>, found: &Found) -> bool {

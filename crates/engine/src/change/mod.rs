@@ -144,6 +144,9 @@ pub struct Pinned {
     /// Files of the working tree that were not even stored, such as untracked keys.
     #[serde(default)]
     pub left_out: Vec<LeftOut>,
+    /// Files that are read, and of which there is something else that nobody reads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub partly_left_out: Vec<LeftOut>,
     /// Why there is nothing to review, when nothing changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empty: Option<Empty>,
@@ -172,6 +175,9 @@ pub struct Change {
     pub files: Vec<ChangedFile>,
     /// The files that are not handed out, by path.
     pub left_out: Vec<LeftOut>,
+    /// Those of `left_out` that nobody reviews, and that are searched for what must not be in any
+    /// file: lock files, generated and vendored ones.
+    pub searched: Vec<ChangedFile>,
     diff: Diff,
 }
 
@@ -206,6 +212,7 @@ impl Change {
         pinned: Pinned,
         mut files: Vec<ChangedFile>,
         mut left_out: Vec<LeftOut>,
+        searched: Vec<ChangedFile>,
     ) -> Self {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         left_out.sort_by(|a, b| (&a.path, a.why).cmp(&(&b.path, b.why)));
@@ -218,6 +225,7 @@ impl Change {
             pinned,
             files,
             left_out,
+            searched,
             diff,
         }
     }
@@ -228,13 +236,16 @@ impl Change {
         &self.diff
     }
 
-    /// Returns the file that has this path now, else the one that had it.
+    /// Returns the file that has this path now, else the one that had it, else one that is only
+    /// searched.
     #[must_use]
     pub fn file(&self, path: &str) -> Option<&ChangedFile> {
         let now = self.files.iter().find(|file| file.path == path);
-        now.or_else(|| {
+        let before = || {
             let mut files = self.files.iter();
             files.find(|file| file.old_path.as_deref() == Some(path))
-        })
+        };
+        let searched = || self.searched.iter().find(|file| file.path == path);
+        now.or_else(before).or_else(searched)
     }
 }

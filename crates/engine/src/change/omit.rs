@@ -48,6 +48,8 @@ pub(super) struct Kept<'a> {
     pub(super) old_path: Option<&'a str>,
     /// Whether `.gitattributes` calls it binary.
     pub(super) is_binary: bool,
+    /// Why nobody reviews it, although it is searched for what must not be in any file.
+    pub(super) excused: Option<LeftOut>,
 }
 
 /// All that decides whether a file is left out before its content is read.
@@ -110,27 +112,30 @@ impl Rules {
         if old_path.is_some_and(names::may_hold_credentials) {
             return Err(left_out(path, Omission::Credentials, ""));
         }
-        match names::omission(path) {
+        let mut excused = match names::omission(path) {
             Some(why) if is_gone(entry) => {
                 return Err(left_out(path, Omission::Deleted, why.phrase()));
             }
-            Some(why) if self.was_so_before(why, entry, old_path) => {
-                return Err(left_out(path, why, ""));
-            }
+            Some(why) if self.was_so_before(why, entry, old_path) => Some(left_out(path, why, "")),
             // A new file is not vendored because the change says so: it is read like any other.
-            Some(_) | None => {}
-        }
+            Some(_) | None => None,
+        };
         let attributes = self
             .attributes
             .get(&entry.path)
             .copied()
             .unwrap_or_default();
-        match attribute_omission(attributes) {
-            Some((why, detail)) => Err(left_out(path, why, detail)),
-            None => Ok(Kept {
+        if let Some((why, detail)) = attribute_omission(attributes) {
+            excused = excused.or_else(|| Some(left_out(path, why, detail)));
+        }
+        // Keys are given to nobody, and what is gone cannot be searched.
+        match excused {
+            Some(left) if left.why == Omission::Credentials || is_gone(entry) => Err(left),
+            excused => Ok(Kept {
                 path,
                 old_path,
                 is_binary: attributes.is_binary,
+                excused,
             }),
         }
     }

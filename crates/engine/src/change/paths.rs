@@ -2,6 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use ignore::WalkBuilder;
+
 use super::ChangeError;
 
 /// Returns typed paths as paths from `root`; an empty list means everything.
@@ -68,6 +70,22 @@ pub(super) fn repository_around<'a>(root: &Path, path: &'a str) -> Option<&'a st
         path.get(..end)
             .filter(|folder| root.join(folder).join(".git").exists())
     })
+}
+
+/// Returns the files at or below a path that git would not ignore there, as paths from `root`.
+pub(super) fn files_below(root: &Path, path: &str) -> Vec<String> {
+    let walk = WalkBuilder::new(root.join(path))
+        .hidden(false)
+        .filter_entry(|entry| entry.file_name() != ".git")
+        .build();
+    let files = walk
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()));
+    let names = files.filter_map(|entry| {
+        let path = entry.path().strip_prefix(root).ok()?;
+        Some(path.to_str()?.to_owned())
+    });
+    names.collect()
 }
 
 /// Returns why a path that was typed may have matched nothing, in a sentence.

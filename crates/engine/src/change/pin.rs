@@ -1,9 +1,12 @@
 //! Chooses what is reviewed and gives all of it an id.
 
+use std::collections::BTreeSet;
+
 use tribunal_core::review::coverage::{LeftOut, Omission};
 
 use super::listing::{self, Kind};
-use super::omit::left_out;
+use super::names;
+use super::omit::{Ignored, left_out};
 use super::paths;
 use super::repository::Repository;
 use super::revision::{self, Other};
@@ -90,6 +93,7 @@ impl Wanted<'_> {
             limits: self.request.limits,
             ignore: self.request.ignore.clone(),
             left_out: Vec::new(),
+            partly_left_out: Vec::new(),
             empty: None,
             moved_is_new: false,
         }
@@ -102,6 +106,10 @@ impl Wanted<'_> {
             let pinned = self.uncommitted_pin()?;
             if self.differs(&pinned)? {
                 return Ok(pinned);
+            }
+            // The files are as they were, and the next commit would not be.
+            if !pinned.partly_left_out.is_empty() {
+                return self.staged();
             }
             unread = Some(pinned).filter(|pinned| !pinned.left_out.is_empty());
         }
@@ -142,10 +150,16 @@ impl Wanted<'_> {
         pinned.whole_files = true;
         if self.repo.work_tree().is_ok() {
             let root = self.repo.root();
-            let is_file = |path: &&String| {
-                root.join(path).is_file() && paths::repository_around(root, path).is_none()
-            };
-            let named: Vec<String> = self.paths.iter().filter(is_file).cloned().collect();
+            let mut named = Vec::new();
+            for path in &self.paths {
+                match paths::repository_around(root, path) {
+                    None if root.join(path).is_file() => named.push(path.clone()),
+                    Some(folder) if !self.is_submodule(folder)? => {
+                        named.extend(paths::files_below(root, path));
+                    }
+                    None | Some(_) => {}
+                }
+            }
             self.fill(
                 &mut pinned,
                 snapshot::take(self.repo, &self.intake, &self.paths, &named)?,
@@ -161,7 +175,13 @@ impl Wanted<'_> {
     fn uncommitted(&self) -> Result<Pinned, ChangeError> {
         self.repo.versioned()?;
         let mut pinned = self.uncommitted_pin()?;
-        if self.differs(&pinned)? || !pinned.left_out.is_empty() {
+        if self.differs(&pinned)? {
+            return Ok(pinned);
+        }
+        if !pinned.partly_left_out.is_empty() {
+            return self.staged();
+        }
+        if !pinned.left_out.is_empty() {
             return Ok(pinned);
         }
         if let Some(head) = &pinned.base {
@@ -182,7 +202,41 @@ impl Wanted<'_> {
             &mut pinned,
             snapshot::take(self.repo, &self.intake, &self.paths, &[])?,
         );
+        pinned.partly_left_out = self.staged_apart(&pinned)?;
         Ok(pinned)
+    }
+
+    /// Returns the files whose staged content is neither that of the last commit nor that of the
+    /// working tree: the next commit would hold it, and the files do not show it.
+    fn staged_apart(&self, pinned: &Pinned) -> Result<Vec<LeftOut>, ChangeError> {
+        let staged = match snapshot::staged(self.repo) {
+            // Nothing can be committed before the conflicts are resolved in the files, nor from an
+            // index that git cannot read.
+            Err(ChangeError::Unmerged | ChangeError::GitFailed { .. }) => return Ok(Vec::new()),
+            staged => staged?,
+        };
+        let nothing = self.repo.format.empty_tree();
+        let base = pinned.base.as_deref().unwrap_or(nothing);
+        let head = pinned.head.as_deref().unwrap_or(nothing);
+        let changed = listing::compare(self.repo, base, &staged, &self.paths)?;
+        if changed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut apart: BTreeSet<Vec<u8>> = BTreeSet::new();
+        for entry in listing::compare(self.repo, &staged, head, &self.paths)? {
+            apart.insert(entry.path);
+            apart.extend(entry.old_path);
+        }
+        let ignored = Ignored::new(&self.request.ignore)?;
+        let detail = "staged content differs from the file; review it with --staged";
+        let changed = changed.into_iter().filter(|entry| {
+            entry.new.kind() != Kind::Missing && apart.contains(entry.path.as_slice())
+        });
+        let names = changed.map(|entry| String::from_utf8_lossy(&entry.path).into_owned());
+        let names = names.filter(|path| !ignored.contains(path) && !names::is_own(path));
+        Ok(names
+            .map(|path| left_out(&path, Omission::Unreadable, detail))
+            .collect())
     }
 
     fn staged(&self) -> Result<Pinned, ChangeError> {
@@ -238,7 +292,8 @@ impl Wanted<'_> {
             return self.empty(self.blank("a patch"), "the patch is empty", &[]);
         }
         let pinned = patch::pin(self.repo, self.blank("a patch"), bytes)?;
-        if pinned.loose_patch.is_some() || self.differs(&pinned)? {
+        let is_read = pinned.loose_patch.is_some() || !pinned.left_out.is_empty();
+        if is_read || self.differs(&pinned)? {
             return Ok(pinned);
         }
         self.empty(pinned, "the patch changes no file", &[])
@@ -280,6 +335,22 @@ impl Wanted<'_> {
         Ok(filled
             .map(|path| left_out(&path, Omission::Submodule, detail))
             .collect())
+    }
+
+    /// Tells whether the last commit has a submodule at this path.
+    fn is_submodule(&self, path: &str) -> Result<bool, ChangeError> {
+        let head = match self.repo.found {
+            Some(_) => revision::head(self.repo)?,
+            None => None,
+        };
+        let Some(head) = head else {
+            return Ok(false);
+        };
+        let (nothing, scope) = (self.repo.format.empty_tree(), [path.to_owned()]);
+        let entries = listing::compare(self.repo, nothing, &head, &scope)?;
+        Ok(entries
+            .iter()
+            .any(|entry| entry.new.kind() == Kind::Submodule))
     }
 
     fn has_uncommitted_work(&self, head: &str) -> bool {

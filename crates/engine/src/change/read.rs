@@ -8,6 +8,7 @@ use tribunal_code::language::Language;
 use tribunal_code::lines::LineSet;
 use tribunal_code::nature::Nature;
 use tribunal_code::place;
+use tribunal_code::rule::is_read_alike;
 use tribunal_code::text::decode;
 use tribunal_core::review::coverage::{FileStatus, LeftOut, Omission};
 
@@ -27,6 +28,9 @@ enum Content {
     Key,
 }
 
+/// How many times larger than a reviewed file one may be that is only searched.
+const SEARCHED_FACTOR: u64 = 16;
+
 /// Whether bytes had to be replaced.
 type Lossy = bool;
 
@@ -37,7 +41,9 @@ type Lossy = bool;
 /// Git fails, or an object was pruned.
 pub fn read(repo: &Repository, pinned: &Pinned) -> Result<Change, ChangeError> {
     let mut files = Vec::new();
+    let mut searched = Vec::new();
     let mut omitted = pinned.left_out.clone();
+    omitted.extend(pinned.partly_left_out.iter().cloned());
     if let Some(head) = &pinned.head {
         let nothing = repo.format.empty_tree();
         let base = pinned.base.as_deref().filter(|_| !pinned.whole_files);
@@ -60,7 +66,11 @@ pub fn read(repo: &Repository, pinned: &Pinned) -> Result<Change, ChangeError> {
         let mut effort = Effort::new();
         for named in &sized {
             match named.file(pinned, &contents, &mut effort) {
-                Ok(file) => files.push(file),
+                Ok((file, None)) => files.push(file),
+                Ok((file, Some(left))) => {
+                    searched.push(file);
+                    omitted.push(left);
+                }
                 Err(left) => omitted.push(left),
             }
         }
@@ -69,7 +79,7 @@ pub fn read(repo: &Repository, pinned: &Pinned) -> Result<Change, ChangeError> {
     if let Some(id) = &pinned.loose_patch {
         partial::read(repo, pinned, id, &mut files, &mut omitted)?;
     }
-    Ok(Change::new(pinned.clone(), files, omitted))
+    Ok(Change::new(pinned.clone(), files, omitted, searched))
 }
 
 /// A file whose name is no reason to leave it out.
@@ -79,6 +89,8 @@ struct Named<'a> {
     old_path: Option<&'a str>,
     /// Whether `.gitattributes` calls it binary.
     is_binary: bool,
+    /// Why nobody reviews it, although it is searched.
+    excused: Option<LeftOut>,
 }
 
 fn by_name<'a>(
@@ -89,18 +101,23 @@ fn by_name<'a>(
 ) -> Vec<Named<'a>> {
     let mut named = Vec::new();
     let limit = pinned.limits.max_files;
+    let mut reviewed = 0;
     for entry in entries {
         match rules.paths(entry) {
             Err(left) => omitted.push(left),
-            Ok(kept) if named.len() >= limit => {
+            Ok(kept) if kept.excused.is_none() && reviewed >= limit => {
                 omitted.push(too_many(kept.path, limit));
             }
-            Ok(kept) => named.push(Named {
-                entry,
-                path: kept.path,
-                old_path: kept.old_path,
-                is_binary: kept.is_binary,
-            }),
+            Ok(kept) => {
+                reviewed += usize::from(kept.excused.is_none());
+                named.push(Named {
+                    entry,
+                    path: kept.path,
+                    old_path: kept.old_path,
+                    is_binary: kept.is_binary,
+                    excused: kept.excused,
+                });
+            }
         }
     }
     named
@@ -116,7 +133,8 @@ fn by_size<'a>(
     let sizes = blobs::sizes(repo, &ids)?;
     let sizes: BTreeMap<&str, Option<u64>> = ids.into_iter().zip(sizes).collect();
     let limits = &pinned.limits;
-    let mut total: u64 = 0;
+    // What is only searched has a budget apart: large lock files are common.
+    let (mut total, mut total_searched) = (0_u64, 0_u64);
     let mut sized = Vec::new();
     for file in named {
         if file.is_gone()
@@ -138,7 +156,14 @@ fn by_size<'a>(
             continue;
         };
         let largest = found.iter().copied().max().unwrap_or(0);
-        if largest > limits.max_file_bytes {
+        let (total, max_file_bytes) = match file.excused {
+            Some(_) => {
+                let most = limits.max_file_bytes.saturating_mul(SEARCHED_FACTOR);
+                (&mut total_searched, most)
+            }
+            None => (&mut total, limits.max_file_bytes),
+        };
+        if largest > max_file_bytes {
             let why = match opening(repo, &file.entry.new)? {
                 Some(bytes) if is_asset(file.path, &bytes) => Omission::Asset,
                 _ => Omission::Oversized,
@@ -152,7 +177,7 @@ fn by_size<'a>(
             omitted.push(left_out(file.path, Omission::TooMany, detail));
             continue;
         }
-        total = with_it;
+        *total = with_it;
         sized.push(file);
     }
     Ok(sized)
@@ -217,7 +242,7 @@ impl<'a> Named<'a> {
         pinned: &Pinned,
         contents: &BTreeMap<String, Content>,
         effort: &mut Effort,
-    ) -> Result<ChangedFile, LeftOut> {
+    ) -> Result<(ChangedFile, Option<LeftOut>), LeftOut> {
         let omitted = |why| Err(left_out(self.path, why, ""));
         let sides = [&self.entry.old, &self.entry.new].map(|side| {
             let is_file = side.kind() == Kind::File;
@@ -232,7 +257,11 @@ impl<'a> Named<'a> {
             });
         }
         if let Some(why) = self.binary(sides) {
-            return omitted(why);
+            let excused = self.excused.clone();
+            return Err(excused.unwrap_or_else(|| left_out(self.path, why, "")));
+        }
+        if let Some(left) = self.excused.as_ref().filter(|_| self.is_binary) {
+            return Err(left.clone());
         }
         if self.is_binary {
             let detail = "by `.gitattributes`";
@@ -242,18 +271,30 @@ impl<'a> Named<'a> {
             Some(Content::Text(text, is_lossy)) => Some((text.clone(), *is_lossy)),
             _ => None,
         });
-        let old = old.filter(|_| !self.became_code(new.as_ref().map(|(text, _)| &**text)));
+        // What nobody read before is read as a whole.
+        let is_first_read = |old: &str| {
+            let new = new.as_ref().map(|(text, _)| &**text);
+            self.became_code(new)
+                || new.is_some_and(|new| place::is_generated(old) && !place::is_generated(new))
+        };
+        let old = old.filter(|(text, _)| !is_first_read(text));
         let status = self.status(pinned.whole_files, old.is_some());
         let (base_text, new_text) = (
             old.as_ref().map(|(text, _)| text.clone()),
             new.as_ref().map(|(text, _)| text.clone()),
         );
         let is_whole = pinned.whole_files;
+        let mut excused = self.excused.clone();
         if is_generated(is_whole, base_text.as_deref(), new_text.as_deref()) {
-            return omitted(Omission::Generated);
+            excused = excused.or_else(|| Some(left_out(self.path, Omission::Generated, "")));
+        }
+        if let Some(left) = excused.take_if(|_| self.is_gone()) {
+            return Err(left);
         }
         let is_endless = base_text.is_none() && new_text.as_deref().is_some_and(place::is_minified);
-        if let Some(why) = names::omission(self.path).filter(|_| is_endless) {
+        if excused.is_none()
+            && let Some(why) = names::omission(self.path).filter(|_| is_endless)
+        {
             return Err(LeftOut {
                 claimed: true,
                 ..left_out(self.path, why, "")
@@ -272,7 +313,7 @@ impl<'a> Named<'a> {
             new_mode: self.entry.new.mode,
         };
         let (patch, diff) = pair.compare(effort);
-        Ok(ChangedFile {
+        let file = ChangedFile {
             path: self.path.to_owned(),
             old_path: self
                 .old_path
@@ -286,7 +327,8 @@ impl<'a> Named<'a> {
             patch,
             diff,
             is_lossy,
-        })
+        };
+        Ok((file, excused))
     }
 
     fn is_gone(&self) -> bool {
@@ -317,17 +359,15 @@ impl<'a> Named<'a> {
         self.entry.old.id == self.entry.new.id && same_ending
     }
 
-    /// Tells whether a new name made code of what was none, or what nobody reviewed before.
+    /// Tells whether a new name made code of what was none, put other rules in charge of it, or
+    /// concerns what nobody reviewed before.
     fn became_code(&self, new: Option<&str>) -> bool {
         let (Some(old_path), Some(text)) = (self.old_path, new) else {
             return false;
         };
-        let class = |path: &str| {
-            let nature = Nature::of(path, text);
-            (nature.has_reader(), nature.is_prose_or_data())
-        };
         let is_code = !Nature::of(self.path, text).is_prose_or_data();
-        is_code && (class(old_path) != class(self.path) || names::omission(old_path).is_some())
+        is_code
+            && (!is_read_alike(old_path, self.path, text) || names::omission(old_path).is_some())
     }
 
     fn status(&self, is_whole: bool, had_text: bool) -> FileStatus {

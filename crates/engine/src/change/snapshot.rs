@@ -52,7 +52,13 @@ pub(super) fn take(
     // An index that is damaged or of another kind costs time, not the review.
     let changed = changed.or_else(|_| start_over(repo, root, &index))?;
     let mut candidates = changed;
-    candidates.extend(untracked_files(repo, root, &index, paths)?);
+    let mut untracked = untracked_files(repo, root, &index, paths)?;
+    // Of a repository that git does not know, files that were asked for are read.
+    untracked.retain(|path| {
+        let is_around = |named: &String| named.as_bytes().starts_with(path);
+        !path.ends_with(b"/") || !named.iter().any(is_around)
+    });
+    candidates.extend(untracked);
     candidates.extend(named.iter().map(|path| path.as_bytes().to_vec()));
     candidates.sort();
     candidates.dedup();

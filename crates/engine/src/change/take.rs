@@ -112,7 +112,14 @@ impl Intake {
             // Git lists a directory only if it is a repository of its own: one that it knows, or
             // one that happens to lie there.
             return match path.ends_with(b"/") {
-                true => omit(Omission::Submodule, "a repository of its own"),
+                // The name of a directory matches as one only through what is below it.
+                true if self.ignored.contains(&format!("{shown}.git")) => {
+                    omit(Omission::Ignored, "")
+                }
+                true => omit(
+                    Omission::Unreadable,
+                    "a repository that git does not track here; name it to review its files",
+                ),
                 false => Look::Take,
             };
         }

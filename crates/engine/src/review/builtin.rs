@@ -8,6 +8,7 @@ use tribunal_code::rule::{Domain, Hit, Refusal, Report, Reviewer, Silenced, Sour
 use tribunal_core::finding::{Finding, Grounding, Label, Location, Source as Told};
 use tribunal_core::review::coverage::FileStatus;
 use tribunal_core::review::report::SuppressedFinding;
+use tribunal_core::scale::Severity;
 
 use crate::change::{Change, ChangedFile};
 
@@ -36,21 +37,25 @@ pub(crate) enum Markers {
     All,
 }
 
-/// Checks all files of a change: those with a grammar by their syntax, all by their text. Blocks; meant for a thread of its own.
+/// Checks all files of a change: those with a grammar by their syntax, all by their text, and those
+/// that nobody reviews for what must not be in any file. Blocks; meant for a thread of its own.
 pub(crate) fn check(change: &Change, reviewer: &Reviewer, markers: Markers) -> Checked {
-    let readable: Vec<&ChangedFile> = change
+    let reviewed = change
         .files
         .iter()
         .filter(|file| file.status != FileStatus::Deleted)
-        .collect();
+        .map(|file| (file, check_file as Check));
+    let searched = change
+        .searched
+        .iter()
+        .map(|file| (file, search_file as Check));
+    let readable: Vec<(&ChangedFile, Check)> = reviewed.chain(searched).collect();
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let work = || {
         let mut done = Vec::new();
-        while let Some(file) = readable.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let seen_as = place_of(&file.path, change);
-            let checked = check_file(reviewer, file, seen_as, markers);
-            done.push((file.path.as_str(), checked));
+        while let Some((file, check)) = readable.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push((file.path.as_str(), check(reviewer, file, markers)));
         }
         done
     };
@@ -94,34 +99,41 @@ pub(crate) fn reads(file: &ChangedFile) -> bool {
     Nature::of(&file.path, &file.text).has_reader() && file.status != FileStatus::Deleted
 }
 
-/// Returns the path by which rules tell product code from samples and tests.
-///
-/// Whoever names a directory of examples wants them reviewed as what they are, so the named part of
-/// the path says nothing.
-fn place_of<'a>(path: &'a str, change: &Change) -> &'a str {
-    if !change.pinned.whole_files {
-        return path;
-    }
-    let below = |named: &String| path.strip_prefix(named.as_str())?.strip_prefix('/');
-    change.pinned.paths.iter().find_map(below).unwrap_or(path)
-}
+/// How a file is checked.
+type Check = fn(&Reviewer, &ChangedFile, Markers) -> Result<Report, String>;
 
-fn check_file(
+/// Searches a file that nobody reviews for what must not be in any file.
+fn search_file(
     reviewer: &Reviewer,
     file: &ChangedFile,
-    seen_as: &str,
     markers: Markers,
 ) -> Result<Report, String> {
+    let is_whole = file.status == FileStatus::Whole;
+    let mut report = reviewer.search_text(&TextSource {
+        path: &file.path,
+        text: &file.text,
+        changed: (!is_whole).then(|| file.diff.added()),
+    });
+    if markers == Markers::Settled {
+        report.refuse_markers_on(&file.unsettled);
+    }
+    match report.cut_off {
+        Some(_) => Err("too many rules matched".to_owned()),
+        None => Ok(report),
+    }
+}
+
+fn check_file(reviewer: &Reviewer, file: &ChangedFile, markers: Markers) -> Result<Report, String> {
     let whole = file.status == FileStatus::Whole;
     let changed = (!whole).then(|| file.diff.added());
     let mut reports = vec![reviewer.check_text(&TextSource {
-        path: seen_as,
+        path: &file.path,
         text: &file.text,
         changed,
     })];
     if let Some(language) = file.language {
         let source = Source {
-            path: seen_as,
+            path: &file.path,
             language,
             text: &file.text,
             changed,
@@ -140,7 +152,38 @@ fn check_file(
     if markers == Markers::Settled {
         all.refuse_markers_on(&file.unsettled);
     }
+    report_each_secret_once(&mut all);
     Ok(all)
+}
+
+/// Removes what one of two rules about credentials says of lines that the other one covers.
+///
+/// One looks at the strings of code, the other at all text. The higher level stays, else the first.
+fn report_each_secret_once(report: &mut Report) {
+    const IN_STRINGS: &str = "any-secret-in-source";
+    const IN_TEXTS: &str = "text-secret";
+    let of = |rule: &str| -> Vec<(u32, u32, Severity)> {
+        let silenced = report.silenced.iter().map(|one| &one.hit);
+        let hits = report.hits.iter().chain(silenced);
+        let hits = hits.filter(|hit| hit.rule == rule);
+        hits.map(|hit| (hit.line, hit.end_line, hit.label.severity()))
+            .collect()
+    };
+    let (strings, texts) = (of(IN_STRINGS), of(IN_TEXTS));
+    let overlap =
+        |hit: &Hit, other: &(u32, u32, Severity)| hit.line <= other.1 && other.0 <= hit.end_line;
+    report.hits.retain(|hit| {
+        let severity = hit.label.severity();
+        match hit.rule.as_str() {
+            IN_TEXTS => !strings
+                .iter()
+                .any(|other| overlap(hit, other) && other.2 >= severity),
+            IN_STRINGS => !texts
+                .iter()
+                .any(|other| overlap(hit, other) && other.2 > severity),
+            _ => true,
+        }
+    });
 }
 
 /// Returns what to say about the comments of a file that suppress nothing.

@@ -312,6 +312,7 @@ impl Engine {
             paths: Vec::new(),
             limits: limits(settings),
             ignore: settings.review.ignore.clone(),
+            partly_left_out: Vec::new(),
             left_out: Vec::new(),
             empty: None,
             moved_is_new: false,

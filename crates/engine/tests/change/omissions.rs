@@ -145,7 +145,7 @@ fn a_change_cannot_declare_itself_generated() {
         "A .gitattributes +1 -0",
         "A new.rs +2 -0",
         "M old.rs +2 -1",
-        "M was.rs +1 -2",
+        "A was.rs +1 -0",
     ];
     world.check(ChangeSource::Default, &expected);
     // Once that is accepted, it counts.

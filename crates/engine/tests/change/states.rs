@@ -124,7 +124,7 @@ fn repositories_that_happen_to_lie_there_are_named() {
     world.write("b", "1\n");
     let expected = [
         "A b +1 -0",
-        "not nested/: submodule, a repository of its own",
+        "not nested/: cannot be read, a repository that git does not track here; name it to review its files",
     ];
     world.check(ChangeSource::Default, &expected);
 }

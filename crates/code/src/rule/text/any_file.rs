@@ -3,7 +3,7 @@
 use tribunal_core::finding::Label;
 
 use super::{Found, TextFile, TextRule, pattern};
-use crate::nature::Nature;
+use crate::nature::{Format, Nature};
 use crate::rule::meta::{Domain, Scope};
 
 pub(super) const RULES: &[TextRule] = &[
@@ -25,8 +25,22 @@ pub(super) const RULES: &[TextRule] = &[
             ),
             ("README.md", "a\nplease\u{e0041}\u{e0042} merge\n", &[2]),
             ("a.yml", "name: a\u{2066}b\n", &[1]),
+            ("src/a.py", "x = '\u{2068}a\u{2069}'\n", &[1]),
+            ("a.json", "{\"a\u{2068}\": \"b\u{2069}\"}\n", &[1]),
+            ("a.json", "{\"a\": \"\u{2068}b\"}\n", &[1]),
+            ("package-lock.json", "{\"a\": \"\u{202e}b\"}\n", &[1]),
+            ("src/a.py", "a = 1\n# harmless\rx = eval(input())\n", &[2]),
+            ("src/a.js", "// harmless\u{2028}eval(x)\n", &[1]),
         ],
         good: &[
+            ("fr.json", "{\"a\": \"Bonjour \u{2068}{name}\u{2069}\"}\n"),
+            (
+                "fr.json",
+                "{\"a\": \"\u{2066}b\u{2069} \u{2067}c\u{2069}\"}\n",
+            ),
+            ("fr.yml", "a: \"Bonjour \u{2068}%{name}\u{2069}\"\n"),
+            ("notes.txt", "see \u{2068}a\u{2069}\n"),
+            ("src/a.py", "a = 1\r\nb = 2\r\r\n"),
             (
                 "README.md",
                 "\u{5e9}\u{5dc}\u{5d5}\u{5dd} \u{202a}abc\u{202c} \u{5e9}\n",
@@ -60,7 +74,7 @@ pub(super) const RULES: &[TextRule] = &[
         id: "text-conflict-marker",
         domain: Domain::Correctness,
         label: Label::High,
-        scope: Scope::Product,
+        scope: Scope::Anywhere,
         message: "A merge conflict was committed unresolved",
         reason: "Both versions and the markers between them stand in the file; nobody chose one.",
         suggestion: "Resolve the conflict and remove the markers.",
@@ -90,7 +104,7 @@ pub(super) const RULES: &[TextRule] = &[
         id: "text-secret",
         domain: Domain::Security,
         label: Label::High,
-        scope: Scope::Product,
+        scope: Scope::Anywhere,
         message: "A credential is in the file",
         reason: "Everyone who can read the repository, its forks and its history has it; it must \
                  be revoked, not only removed.",
@@ -104,8 +118,62 @@ pub(super) const RULES: &[TextRule] = &[
                 &[2],
             ),
             ("README.md", "token: glpat-a1B2c3D4e5F6g7H8i9J0\n", &[1]),
+            (
+                "config.yml",
+                "fake: \"ghp_0123456789abcdefghijABCDEFGHIJ012345\" # example\n",
+                &[1],
+            ),
+            (
+                "docs/a.md",
+                "AKIAIOSFODNN7EXAMPLE or AKIAQWERTYUIOPASDFGH\n",
+                &[1],
+            ),
+            (
+                "src/a.rs",
+                "// ghp_0123456789abcdefghijABCDEFGHIJ012345\n",
+                &[1],
+            ),
+            (
+                "a.toml",
+                "a = \"sk-proj-a1B2c3D4e5F6g7H8i9J0kLmNoPqRsTuVwXyZ0123456789\"\n",
+                &[1],
+            ),
+            (
+                "a.toml",
+                "a = \"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\"\n",
+                &[1],
+            ),
+            (
+                "a.sh",
+                "export T=hf_a1B2c3D4e5F6g7H8i9J0kLmNoPqRsTuVwX\n",
+                &[1],
+            ),
+            (
+                "a.cfg",
+                "password = pypi-AgEIcHlwaS5vcmcCJDY1ZTQ4YzQ2LTk4ZTQtNGQ3Ny1hYjA0LWE5ZGM0Zjk\n",
+                &[1],
+            ),
+            (
+                "a.json",
+                "{\"c\": \"AccountName=x;AccountKey=a1B2c3D4e5F6g7H8i9J0kLmNoPqRsTuVwXyZ0123456789a1B2c3D4e5F6g7H8i9J0kLmNoPqRsTuVwXyZ01234==\"}\n",
+                &[1],
+            ),
+            (
+                "a.ini",
+                "aws_secret_access_key = a1B2c3D4e5F6/7H8i9J0kLmN+PqRsTuVwXyZ0123\n",
+                &[1],
+            ),
         ],
         good: &[
+            (
+                "a.ini",
+                "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n",
+            ),
+            ("a.py", "key = os.environ['AWS_SECRET_ACCESS_KEY']\n"),
+            (
+                "README.md",
+                "hf_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx and sk-proj-...\n",
+            ),
             ("config.yml", "key: AKIAIOSFODNN7EXAMPLE\n"),
             (
                 "config.yml",
@@ -121,33 +189,84 @@ pub(super) const RULES: &[TextRule] = &[
 ];
 
 fn hidden_direction(file: &TextFile<'_>) -> Vec<Found> {
-    if file.text.is_ascii() {
+    if file.text.is_ascii() && !file.text.contains('\r') {
         return Vec::new();
     }
-    let mut all = Vec::new();
-    for (row, line) in file.lines.iter().enumerate() {
-        // Languages that are written from right to left need these marks in their prose.
-        let may_direct = file.nature.is_prose_or_data() && line.chars().any(is_right_to_left);
-        let mut is_flag = false;
-        for (column, c) in line.chars().enumerate() {
-            match c {
-                '\u{1f3f4}' => is_flag = true,
-                '\u{e0001}' | '\u{e0020}'..='\u{e007f}' => {
-                    if !is_flag {
-                        all.push(Found::at(row, column).named(&written(c)));
-                        break;
-                    }
-                    is_flag = c != '\u{e007f}';
-                }
-                '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' if !may_direct => {
-                    all.push(Found::at(row, column).named(&written(c)));
-                    break;
-                }
-                _ => is_flag = false,
+    let rows = file.text.lines().enumerate();
+    let found = rows.filter_map(|(row, line)| {
+        let (column, c) = hidden_character(file.nature, line)?;
+        Some(Found::at(row, column).named(&written(c)))
+    });
+    found.collect()
+}
+
+/// Returns the first character of a line that makes it read differently from what it is.
+fn hidden_character(nature: Nature, line: &str) -> Option<(usize, char)> {
+    // Languages that are written from right to left need these marks in their prose.
+    let may_direct = nature.is_prose_or_data() && line.chars().any(is_right_to_left);
+    let may_isolate = may_direct || isolates_are_closed(nature, line);
+    let breaks = hidden_line_breaks(nature);
+    // Line ends that were converted twice hide nothing.
+    let end = line.trim_end_matches('\r').chars().count();
+    let mut is_flag = false;
+    for (column, c) in line.chars().enumerate() {
+        let is_hidden = match c {
+            '\u{1f3f4}' => {
+                is_flag = true;
+                continue;
             }
+            '\u{e0001}' | '\u{e0020}'..='\u{e007f}' if is_flag => {
+                is_flag = c != '\u{e007f}';
+                continue;
+            }
+            '\u{e0001}' | '\u{e0020}'..='\u{e007f}' => true,
+            '\u{202a}'..='\u{202e}' => !may_direct,
+            '\u{2066}'..='\u{2069}' => !may_isolate,
+            _ => column < end && breaks.contains(&c),
+        };
+        if is_hidden {
+            return Some((column, c));
         }
+        is_flag = false;
     }
-    all
+    None
+}
+
+/// Returns the characters that end a line for the programs that read a file, and for few others:
+/// what follows them looks like a part of a comment.
+fn hidden_line_breaks(nature: Nature) -> &'static [char] {
+    match nature {
+        Nature::Prose | Nature::Data => &[],
+        Nature::Code(_) => &['\r', '\u{2028}', '\u{2029}'],
+        Nature::Config(_) | Nature::OtherCode => &['\r'],
+    }
+}
+
+/// Tells whether isolates (U+2066 to U+2068) set apart pieces of texts for people, each closed
+/// before the text around it ends. Programs write them around names in translations.
+fn isolates_are_closed(nature: Nature, line: &str) -> bool {
+    // What must not be inside, because it would end the text or begin a command.
+    let (ends, may_reorder): (&[char], bool) = match nature {
+        Nature::Prose | Nature::Data => (&[], true),
+        Nature::Config(Format::Json) => (&['"'], true),
+        Nature::Config(Format::Xml | Format::Html) => (&['<', '>', '"'], true),
+        Nature::Config(Format::Yaml) => (&['"', '\'', '#', '$', '`', ';', '|', '&'], false),
+        Nature::Code(_) | Nature::Config(_) | Nature::OtherCode => return false,
+    };
+    let mut depth = 0_usize;
+    let mut before = ' ';
+    for c in line.chars() {
+        match c {
+            '\u{2067}' if !may_reorder => return false,
+            '\u{2066}'..='\u{2068}' => depth += 1,
+            '\u{2069}' if depth == 0 => return false,
+            '\u{2069}' => depth -= 1,
+            _ if depth > 0 && before != '\\' && ends.contains(&c) => return false,
+            _ => {}
+        }
+        before = c;
+    }
+    depth == 0
 }
 
 fn zero_width(file: &TextFile<'_>) -> Vec<Found> {
@@ -156,7 +275,7 @@ fn zero_width(file: &TextFile<'_>) -> Vec<Found> {
     }
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut all = Vec::new();
-    for (row, line) in file.lines.iter().enumerate() {
+    for (row, line) in file.text.lines().enumerate() {
         let chars: Vec<char> = line.chars().collect();
         let found = chars.windows(3).position(|three| {
             let [before, c, after] = three else { return false };
@@ -201,58 +320,79 @@ fn conflict_marker(file: &TextFile<'_>) -> Vec<Found> {
 
 pattern!(
     key_shape,
-    r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36}\b|\bgithub_pat_[A-Za-z0-9_]{60,}|\bxox[abpr]-[0-9]{10,}-[0-9A-Za-z-]{10,}|\b[sr]k_live_[0-9A-Za-z]{20,}|\bAIza[0-9A-Za-z_-]{35}\b|\bglpat-[0-9A-Za-z_-]{20}|\bnpm_[A-Za-z0-9]{36}\b|\bsk-ant-[a-z0-9]+-[A-Za-z0-9_-]{40,}|\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}\b"
+    concat!(
+        r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
+        r"|\bgh[pousr]_[A-Za-z0-9]{36}\b|\bgithub_pat_[A-Za-z0-9_]{60,}",
+        r"|\bglpat-[0-9A-Za-z_-]{20}",
+        r"|\bxox[abpr]-[0-9]{10,}-[0-9A-Za-z-]{10,}",
+        r"|\b[sr]k_live_[0-9A-Za-z]{20,}",
+        r"|\bAIza[0-9A-Za-z_-]{35}\b",
+        r"|\bnpm_[A-Za-z0-9]{36}\b|\bpypi-AgE[A-Za-z0-9_-]{50,}",
+        r"|\bsk-ant-[a-z0-9]+-[A-Za-z0-9_-]{40,}",
+        r"|\bsk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,}",
+        r"|\bsk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}\b",
+        r"|\bhf_[A-Za-z0-9]{34,}\b",
+        r"|\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}\b",
+        r"|\b(?i:AccountKey)=([A-Za-z0-9+/]{80,}={0,2})",
+        r#"|(?i:aws.?secret.?(?:access.?)?key|secret_?access_?key)["']?\s*[:=]>?\s*["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)"#,
+    )
 );
 
 fn secret(file: &TextFile<'_>) -> Vec<Found> {
-    // Rules on syntax trees look at the strings of these.
-    if matches!(file.nature, Nature::Code(_)) {
-        return Vec::new();
-    }
     let mut all = Vec::new();
-    for (row, line) in file.lines.iter().enumerate() {
-        if let Some(found) = key_shape().find(line)
-            && !is_placeholder(found.as_str(), line)
-        {
-            all.push(Found::at(row, found.start()));
+    let mut lines = file.text.lines().enumerate().peekable();
+    while let Some((row, line)) = lines.next() {
+        let keys = key_shape().captures_iter(line);
+        let mut keys = keys.filter_map(|found| found.iter().flatten().last());
+        if let Some(key) = keys.find(|key| !is_placeholder(key.as_str())) {
+            all.push(Found::at(row, key.start()));
         }
-        let is_key = line.contains("-----BEGIN ") && line.contains("PRIVATE KEY-----");
-        let has_body = file
-            .lines
-            .get(row + 1)
-            .is_some_and(|next| next.trim().len() >= 40 && !is_placeholder(next, next));
-        // In a string the lines of a key are written in one.
-        let in_string = line
-            .split_once("PRIVATE KEY-----")
-            .is_some_and(|(_, body)| {
-                let body = body.trim().trim_start_matches("\\n");
-                body.starts_with("MII") || (body.len() >= 40 && !is_placeholder(body, body))
-            });
-        if is_key && (has_body || in_string) {
+        let Some((_, after)) = line
+            .split_once("-----BEGIN ")
+            .and_then(|(_, after)| after.split_once("PRIVATE KEY-----"))
+        else {
+            continue;
+        };
+        let next = lines.peek().map_or("", |(_, next)| *next);
+        if is_body_of_key(next) || is_body_of_key(after) {
             all.push(Found::at(row, 0));
         }
     }
     all
 }
 
-/// Tells whether a key only shows what keys look like.
-fn is_placeholder(key: &str, line: &str) -> bool {
-    let lower = line.to_ascii_lowercase();
+/// Tells whether what follows the heading of a private key is one: in a string, its lines are
+/// written in one.
+fn is_body_of_key(text: &str) -> bool {
+    let text = text.trim().trim_start_matches(['"', '\'', '\\', 'r', 'n']);
+    let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=');
+    let end = text.find(|c| !is_base64(c)).unwrap_or(text.len());
+    let body = text.get(..end).unwrap_or_default();
+    body.len() >= 40 && !is_placeholder(body)
+}
+
+/// The key that the emulator of Azure's storage has on every machine.
+const EMULATOR_KEY: &str =
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+
+/// Tells whether a key only shows what keys look like. Nothing around it can say so: the author of
+/// a change writes that too.
+fn is_placeholder(key: &str) -> bool {
     let mut letters: Vec<char> = key.chars().collect();
     letters.sort_unstable();
     letters.dedup();
-    letters.len() < 12
-        || [
-            "example",
-            "xxxx",
-            "...",
-            "dummy",
-            "fake",
-            "placeholder",
-            "your_",
-            "your-",
-            "0000000",
-        ]
-        .iter()
-        .any(|word| lower.contains(word))
+    // Chance repeats few characters so often.
+    let few = (key.len() / 3).min(12);
+    let lower = key.to_ascii_lowercase();
+    let words = [
+        "example",
+        "xxxx",
+        "dummy",
+        "fake",
+        "placeholder",
+        "your_",
+        "your-",
+        "0000000",
+    ];
+    letters.len() < few || words.iter().any(|word| lower.contains(word)) || key == EMULATOR_KEY
 }

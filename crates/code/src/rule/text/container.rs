@@ -1,9 +1,10 @@
 //! Containers that are none: with all rights, or with the keys of the house.
 
+use serde_json::Value;
 use tribunal_core::finding::Label;
 
 use super::shell::commands;
-use super::{Found, TextFile, TextRule, pattern};
+use super::{Found, TextFile, TextRule, pattern, yaml};
 use crate::nature::{Format, Nature};
 use crate::rule::meta::{Domain, Scope};
 
@@ -25,6 +26,18 @@ pub(super) const RULES: &[TextRule] = &[
                 &[3],
             ),
             ("run.sh", "docker run --rm --privileged img\n", &[1]),
+            (
+                "docker-compose.yml",
+                "services:\n  a: {image: b, privileged: true}\n",
+                &[2],
+            ),
+            ("a.yml", "securityContext:\n  privileged: yes\n", &[2]),
+            (
+                "pod.json",
+                "{\"securityContext\": {\n  \"privileged\": true\n}}\n",
+                &[2],
+            ),
+            ("pod.json", "{\"a\": {\"privileged\": true}}\n", &[1]),
         ],
         good: &[
             (
@@ -70,7 +83,7 @@ pub(super) const RULES: &[TextRule] = &[
 
 pattern!(
     yaml_privileged,
-    r"^\s*(?:-\s+)?privileged:\s*true\s*(?:#.*)?$"
+    r#"^\s*(?:-\s+)?["']?privileged["']?\s*:\s*["']?(?i:true|yes|on|y)["']?\s*,?\s*(?:#.*)?$"#
 );
 pattern!(
     run_privileged,
@@ -86,7 +99,29 @@ pattern!(
 );
 
 fn privileged(file: &TextFile<'_>) -> Vec<Found> {
-    both(file, yaml_privileged(), run_privileged())
+    let mut all = both(file, yaml_privileged(), run_privileged());
+    let mut is_set = false;
+    if let Some(content) = yaml::parse(file) {
+        yaml::each_entry(&content, &mut |key, value| {
+            is_set |= key == "privileged" && is_yes(value);
+        });
+    }
+    // In another spelling, such as `{privileged: true}`.
+    if is_set && all.is_empty() {
+        let rows = file.lines.iter().enumerate();
+        let rows = rows.filter(|(_, line)| line.contains("privileged") && !is_comment(line));
+        all.extend(rows.map(|(row, _)| Found::at(row, 0)));
+    }
+    all
+}
+
+fn is_yes(value: &Value) -> bool {
+    let word = value.as_str().map(str::to_ascii_lowercase);
+    value.as_bool() == Some(true) || matches!(word.as_deref(), Some("true" | "yes" | "on" | "y"))
+}
+
+fn is_comment(line: &str) -> bool {
+    line.trim_start().starts_with('#')
 }
 
 fn engine_socket(file: &TextFile<'_>) -> Vec<Found> {
@@ -95,7 +130,7 @@ fn engine_socket(file: &TextFile<'_>) -> Vec<Found> {
 
 fn both(file: &TextFile<'_>, yaml: &regex::Regex, command: &regex::Regex) -> Vec<Found> {
     let mut all = Vec::new();
-    if file.nature == Nature::Config(Format::Yaml) {
+    if matches!(file.nature, Nature::Config(Format::Yaml | Format::Json)) {
         let rows = file.lines.iter().enumerate();
         let rows = rows.filter(|(_, line)| yaml.is_match(line));
         all.extend(rows.map(|(row, _)| Found::at(row, 0)));

@@ -104,7 +104,7 @@ pattern!(
 );
 
 /// Tells whether a file holds commands for a shell.
-fn holds_commands(file: &TextFile<'_>) -> bool {
+pub(super) fn holds_commands(file: &TextFile<'_>) -> bool {
     let name = file.path.rsplit('/').next().unwrap_or_default();
     match file.nature {
         Nature::Config(Format::Shell | Format::Dockerfile | Format::Makefile) => true,

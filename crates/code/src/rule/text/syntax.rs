@@ -154,10 +154,13 @@ fn broken(file: &TextFile<'_>, row: usize, said: &str) -> Found {
     }
 }
 
+/// Tells whether a path is one of a migration of a database.
+pub(super) fn is_migration(path: &str) -> bool {
+    path.to_ascii_lowercase().contains("migration")
+}
+
 fn write_without_where(file: &TextFile<'_>) -> Vec<Found> {
-    if file.nature != Nature::Config(Format::Sql)
-        || !file.path.to_ascii_lowercase().contains("migration")
-    {
+    if file.nature != Nature::Config(Format::Sql) || !is_migration(file.path) {
         return Vec::new();
     }
     let mut all = Vec::new();

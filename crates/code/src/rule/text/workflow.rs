@@ -1,8 +1,11 @@
 //! Workflows of GitHub: what strangers can put into them.
 
+use std::collections::BTreeSet;
+
+use serde_json::Value;
 use tribunal_core::finding::Label;
 
-use super::{Found, TextFile, TextRule, pattern};
+use super::{Found, TextFile, TextRule, pattern, yaml};
 use crate::rule::meta::{Domain, Scope};
 
 pub(super) const RULES: &[TextRule] = &[
@@ -31,6 +34,31 @@ pub(super) const RULES: &[TextRule] = &[
                 ".github/workflows/a.yml",
                 "  - uses: actions/github-script@v7\n    with:\n      script: |\n        core.info(`${{ github.event.comment.body }}`)\n",
                 &[4],
+            ),
+            (
+                ".github/workflows/a.yml",
+                "jobs:\n  a:\n    steps:\n      - {run: 'echo ${{ github.event.issue.title }}'}\n",
+                &[4],
+            ),
+            (
+                ".github/workflows/a.yml",
+                "  - \"run\": echo ${{ github.event['issue'][\"title\"] }}\n",
+                &[1],
+            ),
+            (
+                ".github/workflows/a.yml",
+                "  - run : echo ${{ toJSON(github.event.issue) }}\n",
+                &[1],
+            ),
+            (
+                ".github/workflows/a.yml",
+                "env:\n  T: ${{ github.event.issue.title }}\njobs:\n  a:\n    steps:\n      - run: echo ${{ env.T }}\n",
+                &[6],
+            ),
+            (
+                ".github/workflows/a.yml",
+                "  - run: echo ${{ contains(github.ref, 'x') && GitHub.Event.Issue.Title }}\n",
+                &[1],
             ),
         ],
         good: &[
@@ -130,10 +158,31 @@ pub(super) fn is_workflow(path: &str) -> bool {
 
 pattern!(
     strangers_text,
-    r"github\.head_ref|github\.event\.(?:issue|discussion|pull_request)\.(?:title|body)|github\.event\.(?:comment|review|review_comment)\.body|github\.event\.pull_request\.head\.(?:ref|label|repo\.default_branch)|github\.event\.(?:workflow_run\.)?head_commit\.(?:message|author\.(?:name|email))|github\.event\.commits\S*\.(?:message|author\.(?:name|email))|github\.event\.workflow_run\.head_branch|github\.event\.pages\S*\.page_name"
+    concat!(
+        r"(?i)\bgithub\.head_ref",
+        r"|\bgithub\.event\.(?:issue|discussion|pull_request)\.(?:title|body)",
+        r"|\bgithub\.event\.(?:comment|review|review_comment)\.body",
+        r"|\bgithub\.event\.pull_request\.head\.(?:ref|label|repo\.default_branch)",
+        r"|\bgithub\.event\.(?:workflow_run\.)?head_commit\.(?:message|author\.(?:name|email))",
+        r"|\bgithub\.event\.commits\S*\.(?:message|author\.(?:name|email))",
+        r"|\bgithub\.event\.workflow_run\.head_branch",
+        r"|\bgithub\.event\.pages\S*\.page_name",
+        // A whole object has all of its texts.
+        r"|\bgithub\.event(?:\.(?:issue|discussion|comment|review|review_comment|commits|pages|head_commit|workflow_run|pull_request(?:\.head)?))?\s*\)",
+        r"|\btoJSON\(\s*github\s*\)",
+    )
 );
-pattern!(expression, r"\$\{\{(.*?)\}\}");
-pattern!(script_key, r"^(\s*(?:-\s+)*)(run|script):(.*)$");
+pattern!(expression, r"(?s)\$\{\{(.*?)\}\}");
+pattern!(
+    answer,
+    r"(?i)\b(?:contains|startsWith|endsWith)\([^()]*\)|\btoJSON\(\s*github\.event\.number\s*\)"
+);
+pattern!(index, r#"\[\s*['"]([\w*-]+)['"]\s*\]"#);
+pattern!(env_name, r"(?i)\benv\.([A-Za-z_]\w*)");
+pattern!(
+    script_key,
+    r#"^(\s*(?:-\s+)*)["']?(?:run|script)["']?\s*:(.*)$"#
+);
 pattern!(
     action,
     r#"^\s*(?:-\s+)?uses:\s*["']?([\w.-]+)/([\w./-]+)@([^\s"'#]+)"#
@@ -153,7 +202,7 @@ fn each_script_line(file: &TextFile<'_>, mut look: impl FnMut(usize, &str)) {
         }
         if let Some(found) = script_key().captures(line) {
             inside = found.get(1).map(|before| before.as_str().len());
-            look(row, found.get(3).map_or("", |rest| rest.as_str()));
+            look(row, found.get(2).map_or("", |rest| rest.as_str()));
         }
     }
 }
@@ -163,27 +212,90 @@ fn script_injection(file: &TextFile<'_>) -> Vec<Found> {
     if !is_workflow(file.path) {
         return all;
     }
+    let content = yaml::parse(file);
+    let tainted = content.as_ref().map(tainted_variables).unwrap_or_default();
     each_script_line(file, |row, line| {
-        for found in expression().captures_iter(line) {
-            let inner = found.get(1).map_or("", |inner| inner.as_str()).trim();
-            let is_answer = [
-                "contains(",
-                "startsWith(",
-                "endsWith(",
-                "toJSON(github.event.number",
-            ]
-            .iter()
-            .any(|function| inner.starts_with(function));
-            let is_compared = inner.contains("==") || inner.contains("!=");
-            if let Some(text) = strangers_text().find(inner)
-                && !is_answer
-                && !(is_compared && !inner.contains("||") && !inner.contains("&&"))
-            {
-                all.push(Found::at(row, 0).named(text.as_str()));
+        for (_, text) in strangers_expressions(line, &tainted) {
+            all.push(Found::at(row, 0).named(&text));
+        }
+    });
+    // Scripts in other spellings, such as `{run: …}`, are known to those who parse the file.
+    let mut scripts = Vec::new();
+    if let Some(content) = &content {
+        yaml::each_entry(content, &mut |key, value| {
+            if let ("run" | "script", Some(script)) = (key, value.as_str()) {
+                scripts.push(script);
+            }
+        });
+    }
+    for (expression, text) in scripts
+        .iter()
+        .flat_map(|script| strangers_expressions(script, &tainted))
+    {
+        let first = expression.lines().next().unwrap_or_default().trim();
+        let rows: Vec<usize> = (0..file.lines.len())
+            .filter(|row| {
+                file.lines
+                    .get(*row)
+                    .is_some_and(|line| line.contains(first))
+            })
+            .collect();
+        let is_known = |found: &Found| rows.contains(&found.row) || found.what == text;
+        if !all.iter().any(is_known) {
+            all.push(Found {
+                with: rows.clone(),
+                ..Found::at(rows.last().copied().unwrap_or(0), 0).named(&text)
+            });
+        }
+    }
+    all
+}
+
+/// Returns the expressions of a script that put in text which strangers choose, and that text.
+fn strangers_expressions(script: &str, tainted: &BTreeSet<String>) -> Vec<(String, String)> {
+    let expressions = expression().captures_iter(script);
+    let found = expressions.filter_map(|found| {
+        let inner = found.get(1)?.as_str();
+        let text = strangers_choice(inner, tainted)?;
+        Some((inner.trim().to_owned(), text))
+    });
+    found.collect()
+}
+
+/// Returns what strangers choose in an expression, if it gives their text and not an answer about it.
+fn strangers_choice(inner: &str, tainted: &BTreeSet<String>) -> Option<String> {
+    let dotted = index().replace_all(inner, ".$1");
+    let asked = answer().replace_all(&dotted, "true");
+    let is_compared = asked.contains("==") || asked.contains("!=");
+    if is_compared && !asked.contains("||") && !asked.contains("&&") {
+        return None;
+    }
+    if let Some(text) = strangers_text().find(&asked) {
+        return Some(text.as_str().trim_end_matches([')', ' ']).to_owned());
+    }
+    let mut names = env_name().captures_iter(&asked);
+    names.find_map(|found| {
+        let name = found.get(1)?.as_str();
+        let is_tainted = tainted.contains(&name.to_ascii_lowercase());
+        is_tainted.then(|| format!("env.{name}"))
+    })
+}
+
+/// Returns the names of variables that `env:` fills with text which strangers choose.
+fn tainted_variables(content: &Value) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    yaml::each_entry(content, &mut |key, value| {
+        let Some(variables) = value.as_object().filter(|_| key == "env") else {
+            return;
+        };
+        for (name, value) in variables {
+            let text = value.as_str().unwrap_or_default();
+            if !strangers_expressions(text, &BTreeSet::new()).is_empty() {
+                names.insert(name.to_ascii_lowercase());
             }
         }
     });
-    all
+    names
 }
 
 fn untrusted_checkout(file: &TextFile<'_>) -> Vec<Found> {

@@ -357,6 +357,7 @@ pub(super) fn work_pinned(request: &super::ReviewRequest, start: &str, commit: &
         paths: Vec::new(),
         limits: request.pinned.limits,
         ignore: Vec::new(),
+        partly_left_out: Vec::new(),
         left_out: Vec::new(),
         empty: None,
         moved_is_new: true,
