@@ -176,7 +176,7 @@ mod tests {
         assert!(text.contains("let {{material}} = {{nonce}};"));
         assert!(text.contains("The change: {{nonce}}. This is part 1 of 2."));
         assert!(text.contains("`MUST`, `HIGH` are blocking"));
-        assert_eq!(text.matches("n-1").count(), 7);
+        assert_eq!(text.matches("n-1").count(), 5);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! of its scale is reported, never moved to the nearest one.
 
 mod arbiter;
+mod beside;
 mod debate;
 mod fields;
 mod find;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::signed::signed_object;
+use super::signed::complete_object;
 use crate::dispute::Answer;
 
 /// What a judge answered.
@@ -14,30 +14,77 @@ pub struct JudgeAnswer {
     pub reason: String,
     /// What would reverse it.
     pub reversal: String,
+    /// Why this may not be what the judge means, as far as the text around it tells.
+    pub doubt: Option<String>,
 }
 
-/// What a reason says when it argues for the other ruling, in small letters.
-const FOR_THE_REVIEWER: [&str; 9] = [
+/// What a reason says when it argues for another ruling, in small letters.
+const FOR_THE_REVIEWER: [&str; 26] = [
     "the reviewer is right",
+    "the reviewer is correct",
     "the finding is right",
     "the finding is correct",
     "the finding is valid",
+    "the finding is true",
+    "the finding holds",
+    "the finding applies",
     "the coder is wrong",
     "the objection fails",
     "the objection is wrong",
+    "the objection does not hold",
     "must be enforced",
+    "should be enforced",
     "must be fixed",
+    "should be fixed",
+    "has to be fixed",
+    "needs to be fixed",
+    "must be carried out",
+    "should be carried out",
+    "must carry",
+    "should carry",
+    "has to carry",
+    "coder must",
+    "coder should",
+    "coder has to",
 ];
-const FOR_THE_CODER: [&str; 9] = [
+const FOR_THE_CODER: [&str; 14] = [
     "the coder is right",
+    "the coder is correct",
     "the objection is right",
     "the objection is correct",
     "the objection is valid",
     "the objection holds",
     "the reviewer is wrong",
     "the finding is wrong",
+    "the finding does not hold",
+    "the finding does not apply",
     "must be dismissed",
     "should be dismissed",
+    "has to be dismissed",
+    "need not be fixed",
+];
+/// What a reason says when its author cannot decide.
+const FOR_A_PERSON: [&str; 20] = [
+    "cannot decide",
+    "can not decide",
+    "can't decide",
+    "could not decide",
+    "unable to decide",
+    "not able to decide",
+    "cannot be decided",
+    "cannot rule",
+    "i cannot tell",
+    "i can't tell",
+    "i cannot judge",
+    "i do not know",
+    "i don't know",
+    "must be escalated",
+    "should be escalated",
+    "person should",
+    "person must",
+    "person has to",
+    "human should",
+    "human must",
 ];
 
 /// A reason has at least so many letters and digits.
@@ -47,6 +94,9 @@ impl JudgeAnswer {
     /// Returns the answer if its reason is one and does not contradict the ruling, or says what is
     /// wrong with it.
     pub fn checked(self) -> Result<Self, String> {
+        if let Some(doubt) = self.doubt {
+            return Err(doubt);
+        }
         let letters = self.reason.chars().filter(|c| c.is_alphanumeric()).count();
         // Not all languages put blanks between words.
         let is_one_word = self.reason.is_ascii() && self.reason.split_whitespace().count() < 2;
@@ -68,13 +118,14 @@ impl JudgeAnswer {
                 return Err(contradiction(word));
             }
         }
-        let against: &[&str] = match self.answer {
-            Answer::Dismiss => &FOR_THE_REVIEWER,
-            Answer::Enforce => &FOR_THE_CODER,
-            Answer::Escalate => &[],
+        let against: [&[&str]; 2] = match self.answer {
+            Answer::Dismiss => [&FOR_THE_REVIEWER, &FOR_A_PERSON],
+            Answer::Enforce => [&FOR_THE_CODER, &FOR_A_PERSON],
+            Answer::Escalate => [&[], &[]],
         };
-        let reason = self.reason.to_lowercase();
-        match against.iter().find(|phrase| reason.contains(**phrase)) {
+        let reason = self.reason.to_lowercase().replace('\u{2019}', "'");
+        let mut phrases = against.into_iter().flatten();
+        match phrases.find(|phrase| reason.contains(**phrase)) {
             Some(phrase) => Err(contradiction(phrase)),
             None => Ok(self),
         }
@@ -82,12 +133,15 @@ impl JudgeAnswer {
 }
 
 /// Reads the answer to a question that carried `nonce`, or says what is wrong with it.
+///
+/// What the text around it makes doubtful is left to [`JudgeAnswer::checked`]: version 0.1.0 did
+/// not look at it, and what it recorded is read again.
 pub fn read_signed_ruling(
     text: &str,
     structured: Option<&Value>,
     nonce: &str,
 ) -> Result<JudgeAnswer, String> {
-    let value = signed_object(text, structured, nonce)?;
+    let (value, doubt, beside) = complete_object(text, structured, nonce)?;
     let word = value.get("ruling").and_then(Value::as_str);
     let word = word.ok_or("the answer has no word `ruling`")?;
     let answer: Answer = word.parse().map_err(|error| format!("{error}"))?;
@@ -95,6 +149,22 @@ pub fn read_signed_ruling(
         answer,
         reason: required(&value, "reason")?,
         reversal: required(&value, "reversal")?,
+        doubt: doubt.map(str::to_owned).or_else(|| {
+            let other = other_ruling(&beside, answer)?;
+            Some(format!(
+                "beside the answer stands \"{other}\" and the `ruling` is {answer}; which of them \
+                 is meant?"
+            ))
+        }),
+    })
+}
+
+/// Returns the word of another ruling in a text.
+fn other_ruling(text: &str, answer: Answer) -> Option<&str> {
+    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    words.find(|word| {
+        let ruling = word.to_ascii_uppercase().parse::<Answer>();
+        ruling.is_ok_and(|other| other != answer)
     })
 }
 
@@ -207,6 +277,36 @@ mod tests {
             ),
             (Answer::Enforce, "DISMISS: a.rs:3 is safe.", false),
             (Answer::Enforce, "The reviewer is right, see a.rs:3.", true),
+            (
+                Answer::Dismiss,
+                "The coder must carry out the finding, since a.rs:3 divides.",
+                false,
+            ),
+            (
+                Answer::Dismiss,
+                "The division at a.rs:3 needs to be fixed.",
+                false,
+            ),
+            (
+                Answer::Dismiss,
+                "I cannot decide this from the material, a person should decide.",
+                false,
+            ),
+            (
+                Answer::Dismiss,
+                "I can\u{2019}t decide whether a.rs:3 is reached.",
+                false,
+            ),
+            (
+                Answer::Enforce,
+                "I do not know whether a.rs:3 is reached.",
+                false,
+            ),
+            (
+                Answer::Escalate,
+                "I cannot decide this, a person should decide.",
+                true,
+            ),
             (Answer::Escalate, "I could ENFORCE or DISMISS it.", true),
             (Answer::Escalate, "a.rs:3 does not show who calls it.", true),
         ] {
@@ -214,8 +314,35 @@ mod tests {
                 answer,
                 reason: reason.to_owned(),
                 reversal: "a test".to_owned(),
+                doubt: None,
             };
             assert_eq!(read.checked().is_ok(), expected, "{answer} {reason}");
+        }
+    }
+
+    #[test]
+    fn a_ruling_with_another_word_or_more_text_beside_it_is_none() {
+        let whole = object(r#""DISMISS""#).replace("a.rs:3", "a.rs:3 checks it.");
+        for (text, expected) in [
+            (whole.clone(), true),
+            (format!("Sure.\n```json\n{whole}\n```\nDone."), true),
+            (
+                format!("{whole}\nOn reflection that was wrong. My ruling is ENFORCE."),
+                false,
+            ),
+            (format!("{whole}\nI enforce it."), false),
+            (format!("ENFORCE\n{whole}"), false),
+            (format!("{whole}\nESCALATE"), false),
+            (format!("{whole}\nDISMISS"), true),
+            (format!("{whole}\nBut a.rs:4 is reached."), false),
+            (
+                format!("{whole}\nWhat I wrote above is not what I mean, it is the reverse."),
+                false,
+            ),
+            (format!("> {whole}"), false),
+        ] {
+            let read = read_signed_ruling(&text, None, "n-7").and_then(JudgeAnswer::checked);
+            assert_eq!(read.is_ok(), expected, "{text}");
         }
     }
 

@@ -4,12 +4,14 @@
 //! What a diff quotes, what an obedient model repeats and what was cut off on the way carries no
 //! nonce, or none at the end, and is no answer.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+
 use serde_json::Value;
 
-use super::Problem;
 use super::find::{Author, Findings, findings_in_value};
 use super::strict::Strict;
-use super::tags;
+use super::{Problem, beside, tags};
 
 /// Objects that cannot be read are skipped; after so many the text is given up.
 const MOST_ATTEMPTS: usize = 256;
@@ -27,23 +29,20 @@ pub fn read_signed_findings(
     nonce: &str,
     author: &Author,
 ) -> Findings {
-    if let Some(value) = structured.filter(|value| is_signed(value, nonce)) {
-        return read_object(value, nonce, author);
-    }
-    if text.len() > MOST_BYTES {
-        return refused("the answer is longer than is read");
-    }
-    let signed: Vec<Strict> = objects(text)
-        .filter(|found| is_signed(&found.value, nonce))
-        .collect();
-    match signed.split_first() {
-        Some((first, others)) if others.iter().all(|other| other == first) => {
-            let mut found = read_object(&first.value, nonce, author);
-            found.problems.extend(first.problems());
-            found
-        }
-        Some(_) => refused("two answers with the nonce contradict each other"),
-        None => read_lines(text, nonce, author),
+    match signed_answer(text, structured, nonce) {
+        Ok(Some(signed)) => match signed
+            .doubt
+            .or_else(|| label_beside(&signed.beside, author))
+        {
+            Some(doubt) => refused(doubt),
+            None => {
+                let mut found = read_object(&signed.read.value, nonce, author);
+                found.problems.extend(signed.read.problems());
+                found
+            }
+        },
+        Ok(None) => read_lines(text, nonce, author),
+        Err(what) => refused(what),
     }
 }
 
@@ -54,27 +53,90 @@ pub(super) fn signed_object(
     structured: Option<&Value>,
     nonce: &str,
 ) -> Result<Value, &'static str> {
-    let found = match structured.filter(|value| is_signed(value, nonce)) {
-        Some(value) => value.clone(),
-        None if text.len() > MOST_BYTES => return Err("the answer is longer than is read"),
-        None => {
-            let mut signed = spans(text).filter(|(value, _)| is_signed(value, nonce));
-            let Some((first, written)) = signed.next() else {
-                return Err(unsigned(text, nonce));
-            };
-            if signed.any(|(other, _)| other != first) {
-                return Err("two answers with the nonce contradict each other");
-            }
-            if Strict::read(written).map_or(true, |read| !read.doubled.is_empty()) {
-                return Err("a key stands twice in the answer with different values");
-            }
-            first
-        }
+    let (value, doubt, _) = complete_object(text, structured, nonce)?;
+    doubt.map_or(Ok(value), Err)
+}
+
+/// Returns the same object, why it may not be what its author means, and the text beside it.
+pub(super) fn complete_object(
+    text: &str,
+    structured: Option<&Value>,
+    nonce: &str,
+) -> Result<(Value, Option<&'static str>, String), &'static str> {
+    let Some(signed) = signed_answer(text, structured, nonce)? else {
+        return Err(unsigned(text, nonce));
     };
-    if found.get("end").and_then(Value::as_str) != Some(nonce) {
+    if !signed.read.doubled.is_empty() {
+        return Err("a key stands twice in the answer with different values");
+    }
+    if signed.read.value.get("end").and_then(Value::as_str) != Some(nonce) {
         return Err("the answer has no end mark, so it may be cut off");
     }
-    Ok(found)
+    Ok((signed.read.value, signed.doubt, signed.beside))
+}
+
+/// The object that carries the nonce.
+struct Signed {
+    read: Strict,
+    /// Why it may not be what its author means.
+    doubt: Option<&'static str>,
+    /// The text before and after it.
+    beside: String,
+}
+
+/// Returns the object that carries `nonce`; nothing if there is none.
+fn signed_answer(
+    text: &str,
+    structured: Option<&Value>,
+    nonce: &str,
+) -> Result<Option<Signed>, &'static str> {
+    if let Some(value) = structured.filter(|value| is_signed(value, nonce)) {
+        return Ok(Some(Signed {
+            doubt: beside::repeats_form(value).then_some(beside::REPEATS_FORM),
+            read: Strict {
+                value: value.clone(),
+                doubled: BTreeSet::new(),
+            },
+            beside: String::new(),
+        }));
+    }
+    if text.len() > MOST_BYTES {
+        return Err("the answer is longer than is read");
+    }
+    let mut first: Option<Strict> = None;
+    let mut beside = String::new();
+    let mut end = 0;
+    for span in spans(text) {
+        let written = &text[span.clone()];
+        if beside::is_quoted(text, span.start) {
+            continue;
+        }
+        // A key that stands twice has no value, whichever came last.
+        let read = Strict::read(written).ok();
+        let Some(read) = read.filter(|read| is_signed(&read.value, nonce)) else {
+            continue;
+        };
+        if first.as_ref().is_some_and(|first| *first != read) {
+            return Err("two answers with the nonce contradict each other");
+        }
+        first = Some(read);
+        beside.push_str(&text[end..span.start]);
+        end = span.end;
+    }
+    let after = &text[end..];
+    beside.push_str(after);
+    Ok(first.map(|read| Signed {
+        doubt: beside::doubt(text, &read.value, after, nonce),
+        read,
+        beside,
+    }))
+}
+
+/// Says so if the text beside an answer holds findings.
+fn label_beside(beside: &str, author: &Author) -> Option<&'static str> {
+    let tagged = tags::read(beside, author);
+    let is_any = !tagged.findings.is_empty();
+    is_any.then_some("a finding with a label in brackets stands beside the JSON object, not in it")
 }
 
 fn unsigned(text: &str, nonce: &str) -> &'static str {
@@ -111,20 +173,26 @@ fn read_lines(text: &str, nonce: &str, author: &Author) -> Findings {
     };
     let mut answers: Vec<String> = Vec::new();
     let mut open: Option<String> = None;
+    let mut after = String::new();
     for line in text.lines() {
         let marked = mark(line);
         if marked == opening {
             open = Some(String::new());
         } else if marked == closing {
             answers.extend(open.take());
-        } else if let Some(inside) = &mut open {
-            inside.push_str(line);
-            inside.push('\n');
+            after.clear();
+        } else {
+            let part = open.as_mut().unwrap_or(&mut after);
+            part.push_str(line);
+            part.push('\n');
         }
     }
     match answers.split_first() {
         Some((first, others)) if others.iter().all(|other| other == first) => {
-            tags::read(first, author)
+            match beside::doubt_about_lines(text, first, &after, nonce) {
+                Some(doubt) => refused(doubt),
+                None => tags::read(first, author),
+            }
         }
         Some(_) => refused("two answers with the nonce contradict each other"),
         None if open.is_some() => refused("the answer has no end mark, so it may be cut off"),
@@ -148,14 +216,8 @@ fn refused(what: &str) -> Findings {
     }
 }
 
-/// Returns the complete JSON objects of a text, those inside others not included.
-fn objects(text: &str) -> impl Iterator<Item = Strict> {
-    // A key that stands twice has no value, whichever came last.
-    spans(text).filter_map(|(_, written)| Strict::read(written).ok())
-}
-
-/// Returns the same objects as they are read at first, each with the text in which it is written.
-fn spans(text: &str) -> impl Iterator<Item = (Value, &str)> {
+/// Returns where the complete JSON objects of a text are, those inside others not included.
+fn spans(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     let mut attempts = 0;
     std::iter::from_fn(move || {
@@ -163,9 +225,9 @@ fn spans(text: &str) -> impl Iterator<Item = (Value, &str)> {
             let start = at + text.get(at..)?.find('{')?;
             let mut values =
                 serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
-            if let Some(Ok(value)) = values.next() {
+            if let Some(Ok(_)) = values.next() {
                 at = start + values.byte_offset();
-                return Some((value, &text[start..at]));
+                return Some(start..at);
             }
             attempts += 1;
             at = start + 1;
@@ -237,6 +299,54 @@ mod tests {
             (
                 "REVIEW n-77\nfine\nEND n-77".to_owned(),
                 "no answer: there are no findings, and nothing says that there are none",
+            ),
+        ] {
+            assert_eq!(read(&text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_stands_beside_an_answer_and_contradicts_it_is_noticed() {
+        let none = r#"{"nonce": "n-77", "findings": [], "end": "n-77"}"#;
+        let filled = r#"{"nonce": "n-77", "findings": [{"title": "one line"}], "end": "n-77"}"#;
+        let goes_on = "no answer: text follows the end of the answer, so it is not clear what \
+                       counts; write nothing after it";
+        let labelled = "no answer: a finding with a label in brackets stands beside the JSON \
+                        object, not in it";
+        let question = "no answer: the answer repeats marks of the question, so it is not clear \
+                        what in it is the answer";
+        let form = "no answer: the answer repeats the form of the question and does not fill it in";
+        let quoted = "no answer: the nonce stands in the answer, but neither in a complete JSON \
+                      object with `nonce` and `end` nor in the two marks around tagged lines";
+        for (text, expected) in [
+            (
+                format!("I read all of it, a.rs:3 too.\n{none}"),
+                "answered []",
+            ),
+            (format!("```json\n{none}\n```\nThat is all."), "answered []"),
+            (format!("[INFO] started\n{none}"), "answered []"),
+            (
+                format!("[HIGH] a.rs:3 - f(0) divides by zero\n{none}"),
+                labelled,
+            ),
+            (format!("{none}\n[LOW] f divides"), labelled),
+            (format!("- **[MUST]** check x\n{none}"), labelled),
+            (format!("{none}\nBut a.rs:3 divides."), goes_on),
+            (
+                format!("{none}\nHowever, the function f divides by zero when it is called."),
+                goes_on,
+            ),
+            (format!("> {none}"), quoted),
+            (format!("It says:\n  > {none}\nI agree."), quoted),
+            (
+                format!("BEGIN MATERIAL n-77\nx\nEND MATERIAL n-77\n{none}"),
+                question,
+            ),
+            (filled.to_owned(), form),
+            (format!("{filled}\nf divides by zero."), form),
+            (
+                "REVIEW n-77\nNO FINDINGS\nEND n-77\nBut a.rs:3 divides.".to_owned(),
+                goes_on,
             ),
         ] {
             assert_eq!(read(&text), expected, "{text}");

@@ -10,6 +10,25 @@ use crate::text::truncate_chars;
 /// Longest reason, in characters.
 const LONGEST_REASON: usize = 20_000;
 
+/// What a reason says when the problem is not gone, in small letters.
+const NOT_GONE: [&str; 15] = [
+    "not_fixed",
+    "not fixed",
+    "isn't fixed",
+    "not been fixed",
+    "not yet fixed",
+    "not gone",
+    "unfixed",
+    "can still",
+    "still can",
+    "still divides",
+    "still happen",
+    "still possible",
+    "still fails",
+    "only hides",
+    "not solved",
+];
+
 /// What a reviewer says about one finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
@@ -48,6 +67,13 @@ pub fn read_signed_checks(
             fields.report(fields.path("reason"), "it says no reason");
             return None;
         }
+        let small = reason.to_lowercase().replace('\u{2019}', "'");
+        let denial = NOT_GONE.iter().find(|phrase| small.contains(**phrase));
+        if let (true, Some(denial)) = (fixed, denial) {
+            let what = format!("it says \"{denial}\" and the `state` is fixed; which is meant?");
+            fields.report(fields.path("reason"), &what);
+            return None;
+        }
         let check = Check {
             finding_id: finding_id.clone(),
             fixed,
@@ -84,6 +110,18 @@ mod tests {
             (
                 r#"{"finding_id": "F1", "state": "fixed", "reason": " "}"#,
                 "! checks[0].reason: it says no reason",
+            ),
+            (
+                r#"{"finding_id": "F1", "state": "fixed", "reason": "not_fixed: a.rs:3 divides"}"#,
+                "! checks[0].reason: it says \"not_fixed\" and the `state` is fixed; which is meant?",
+            ),
+            (
+                r#"{"finding_id": "F1", "state": "fixed", "reason": "a.rs:3 can still divide"}"#,
+                "! checks[0].reason: it says \"can still\" and the `state` is fixed; which is meant?",
+            ),
+            (
+                r#"{"finding_id": "F1", "state": "not_fixed", "reason": "not_fixed: a.rs:3"}"#,
+                "F1 fixed=false",
             ),
             (
                 r#"{"finding_id": "F1", "state": "FIXED", "reason": "x"}"#,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::signed::signed_object;
+use super::signed::complete_object;
 use crate::scale::{Severity, UnknownWord};
 use crate::word::shown_as_word;
 
@@ -56,7 +56,10 @@ pub fn read_signed_weighing(
     nonce: &str,
     severities: &[Severity],
 ) -> Result<Weighing, String> {
-    let value = signed_object(text, structured, nonce)?;
+    let (value, doubt, beside) = complete_object(text, structured, nonce)?;
+    if let Some(doubt) = doubt {
+        return Err(doubt.to_owned());
+    }
     let side = match value.get("side").and_then(Value::as_str) {
         Some("FOR") => Side::For,
         Some("AGAINST") => Side::Against,
@@ -66,6 +69,14 @@ pub fn read_signed_weighing(
         }
         None => return Err("the answer has no word `side`".to_owned()),
     };
+    let mut words = beside.split(|c: char| !c.is_ascii_alphanumeric());
+    let is_other =
+        |word: &&str| matches!(*word, "FOR" | "AGAINST" | "BALANCED") && *word != side.as_str();
+    if let Some(other) = words.find(is_other) {
+        return Err(format!(
+            "beside the answer stands \"{other}\" and the `side` is {side}; which of them is meant?"
+        ));
+    }
     let reason = value.get("reason").and_then(Value::as_str);
     let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
     let Some(reason) = reason else {
@@ -152,6 +163,10 @@ mod tests {
             (
                 r#"{"nonce":"n-7","side":"FOR","reason":"x","end":"n-7"} {"nonce":"n-7","side":"AGAINST","reason":"x","end":"n-7"}"#,
                 "two answers with the nonce contradict each other",
+            ),
+            (
+                r#"{"nonce":"n-7","side":"AGAINST","reason":"x y","end":"n-7"} Rather FOR."#,
+                "beside the answer stands \"FOR\" and the `side` is AGAINST; which of them is meant?",
             ),
             ("", "the answer is empty"),
         ] {
