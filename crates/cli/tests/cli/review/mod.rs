@@ -9,6 +9,7 @@ mod debate;
 mod harmless;
 mod linters;
 mod places;
+mod reading;
 mod tools;
 
 use serde_json::json;

@@ -1,0 +1,60 @@
+//! The gate over what a change could keep from the built-in reviewers by names, places and spelling.
+
+use super::Desk;
+
+const FAIL: i32 = 1;
+const INCONCLUSIVE: i32 = 5;
+const EVAL: &str = "def run(cmd):\n    return eval(cmd)\n";
+const KEY: &str = "key: ghp_0123456789abcdefghijABCDEFGHIJ012345 # example\n";
+const WORKFLOW: &str = "on: issues\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: echo ${{ github.event.issue.title }}\n";
+
+#[test]
+fn no_name_of_a_file_excuses_what_is_in_it() {
+    let conflict = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n";
+    let cases = [
+        ("src/demo/pay.py", EVAL),
+        ("docs/pay.py", EVAL),
+        ("examples/pay.py", EVAL),
+        ("tests/config.yml", KEY),
+        ("docs/setup.md", KEY),
+        ("Cargo.lock", conflict),
+        ("package-lock.json", "{\"a\": \"\u{202e}b\"}\n"),
+        ("vendor/a.yml", KEY),
+        ("n.py", "# harmless\rx = eval(input())\n"),
+    ];
+    for (path, text) in cases {
+        let desk = Desk::new();
+        desk.write(path, "");
+        desk.env.commit_all("base");
+        desk.write(path, text);
+        let ran = desk.env.run(["review"]);
+        assert_eq!(ran.code, Some(FAIL), "{path}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_directory_that_is_named_is_read_by_the_same_rules() {
+    let desk = Desk::new();
+    desk.write(".github/workflows/t.yml", WORKFLOW);
+    for path in [".github", ".github/workflows/t.yml"] {
+        desk.env.run(["review", path]).assert_code(FAIL);
+    }
+    desk.env.run(["review"]).assert_code(FAIL);
+}
+
+#[test]
+fn staged_content_and_unknown_repositories_never_pass_unseen() {
+    let desk = Desk::new();
+    desk.write("app.py", "a = 1\n");
+    desk.env.commit_all("base");
+    desk.write("app.py", EVAL);
+    desk.git(&["add", "app.py"]);
+    desk.write("app.py", "a = 1\n");
+    desk.env.run(["review"]).assert_code(FAIL);
+
+    let desk = Desk::new();
+    desk.write("sub/n.py", EVAL);
+    desk.git(&["init", "-q", "sub"]);
+    desk.env.run(["review"]).assert_code(INCONCLUSIVE);
+    desk.env.run(["review", "sub"]).assert_code(FAIL);
+}
