@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::scale::{Confidence, Severity, UnknownWord};
+use crate::text::shown_name;
 use crate::word::shown_as_word;
 
 /// One thing a reviewer reports about a change.
@@ -111,11 +112,10 @@ pub fn canonical_path(path: &str) -> Cow<'_, str> {
 
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.file.is_empty() {
-            "(no file)"
-        } else {
-            &self.file
-        })?;
+        match self.file.as_str() {
+            "" => f.write_str("(no file)")?,
+            file => f.write_str(&shown_name(file))?,
+        }
         match self.lines() {
             Some((first, last)) if last > first => write!(f, ":{first}-{last}"),
             Some((first, _)) => write!(f, ":{first}"),

@@ -67,6 +67,27 @@ pub fn with_hidden_written_out(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Returns the name of a file as it is shown: on one line, with everything that is hidden in it
+/// written out, so that a name cannot pass for a heading or a line of code.
+#[must_use]
+pub fn shown_name(name: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| may_be_shown(c) && !matches!(c, '\n' | '\t');
+    if name.chars().all(is_plain) {
+        return Cow::Borrowed(name);
+    }
+    let mut shown = String::with_capacity(name.len() + 16);
+    for c in name.chars() {
+        match c {
+            '\n' => shown.push_str("\\n"),
+            '\r' => shown.push_str("\\r"),
+            '\t' => shown.push_str("\\t"),
+            c if is_plain(c) => shown.push(c),
+            c => shown.extend(c.escape_unicode()),
+        }
+    }
+    Cow::Owned(shown)
+}
+
 fn may_be_shown(c: char) -> bool {
     matches!(c, '\n' | '\t') || !(c.is_control() || is_format(c))
 }
@@ -122,6 +143,21 @@ mod tests {
             ("a\u{200d}b", "a\\u{200d}b"),
         ] {
             assert_eq!(with_hidden_written_out(given), seen, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_shown_on_one_line() {
+        for (given, seen) in [
+            ("src/a b.rs", "src/a b.rs"),
+            (" n.py", " n.py"),
+            ("a\n=== b.py\r\tc", "a\\n=== b.py\\r\\tc"),
+            (
+                "a\u{202e}b\u{200b}\u{2028}",
+                "a\\u{202e}b\\u{200b}\\u{2028}",
+            ),
+        ] {
+            assert_eq!(shown_name(given), seen, "{given:?}");
         }
     }
 

@@ -101,13 +101,15 @@ pub(super) fn normalize(input: &mut Input, policy: &Policy) -> Normalized {
     }
 }
 
-/// Gives every path its one spelling. What a diff puts in front, `a/` or `b/`, goes where somebody
+/// Gives every path that nobody has held against the code its one spelling. What a diff puts in front, `a/` or `b/`, goes where somebody
 /// else names the same file without it and nobody has looked at the code.
 fn spell_paths(findings: &mut [Finding]) {
     let mut prefixed = false;
     for finding in &mut *findings {
+        let is_checked = finding.grounding != Grounding::Unchecked;
         let file = &mut finding.location.file;
-        if let Cow::Owned(spelled) = canonical_path(file) {
+        // A name that exists may begin with a blank.
+        if let (false, Cow::Owned(spelled)) = (is_checked, canonical_path(file)) {
             *file = spelled;
         }
         prefixed |= without_prefix(file).is_some();

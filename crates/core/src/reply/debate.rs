@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::Problem;
 use super::fields::Fields;
-use super::find::Author;
+use super::find::{Author, findings_in_value, unrated};
 use super::rounds::{defense, examination};
 use super::signed::signed_object;
-use super::{Problem, find::findings_in_value};
 use crate::finding::Finding;
 use crate::review::{Defense, Examination, Plea, Stance};
-use crate::scale::UnknownWord;
+use crate::scale::{Severity, UnknownWord};
 
 /// No answer has more statements; further ones are not read.
 const MOST_STATEMENTS: usize = 10_000;
@@ -216,10 +216,18 @@ fn observations(fields: &mut Fields<'_>, author: &Author) -> Vec<Finding> {
         return Vec::new();
     }
     let seen = findings_in_value(value, author);
-    for problem in seen.problems {
+    let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    for problem in seen.problems.into_iter().chain(unrated(list, "")) {
         fields.report(format!("{at}{}", problem.at), &problem.what);
     }
-    seen.findings
+    // Problems here leave the statement as it is. What nobody rates must not pass for harmless.
+    let mut findings = seen.findings;
+    for finding in &mut findings {
+        if finding.severity.is_none() && finding.label.is_none() {
+            finding.severity = Some(Severity::High);
+        }
+    }
+    findings
 }
 
 #[cfg(test)]

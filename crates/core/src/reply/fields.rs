@@ -24,9 +24,14 @@ impl<'a> Fields<'a> {
 
     /// Returns the first of `names` as text; a value of another type is reported.
     pub(super) fn text(&mut self, names: &[&str]) -> String {
+        self.exact_text(names).trim().to_owned()
+    }
+
+    /// Returns the same with the blanks around it: the name of a file may have some.
+    pub(super) fn exact_text(&mut self, names: &[&str]) -> String {
         match self.get(names) {
             None => String::new(),
-            Some((_, Value::String(text))) => text.trim().to_owned(),
+            Some((_, Value::String(text))) => text.clone(),
             Some((at, _)) => {
                 self.report(at, "text was expected");
                 String::new()

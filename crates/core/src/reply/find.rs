@@ -180,6 +180,25 @@ fn read_list(
     }
 }
 
+/// Returns one problem for each finding that does not say how bad it is, in no word at all.
+///
+/// Where nobody knows how bad something is, nobody knows whether it blocks.
+pub(super) fn unrated(list: &[Value], name: &str) -> Vec<Problem> {
+    let is_said = |finding: &Map<String, Value>| {
+        let mut said = ["label", "severity", "priority"]
+            .iter()
+            .filter_map(|key| finding.get(*key));
+        said.any(|word| !word.is_null())
+    };
+    let findings = list.iter().enumerate();
+    let unrated = findings.filter(|(_, one)| one.as_object().is_some_and(|one| !is_said(one)));
+    let problem = |(index, _)| Problem {
+        at: format!("{name}[{index}].label"),
+        what: "it is missing; known are MUST, SHOULD, CRITICAL, HIGH, MEDIUM, LOW".to_owned(),
+    };
+    unrated.map(problem).collect()
+}
+
 fn dialect(list: &[Value], head: &Map<String, Value>) -> Dialect {
     let agora = |value: &Value| {
         let word = value.get("severity").and_then(Value::as_str).unwrap_or("");
@@ -261,7 +280,7 @@ fn codex(fields: &mut Fields<'_>) -> Finding {
         };
         let (line, end_line) = line_range(&mut place);
         Location {
-            file: place.text(&["absolute_file_path", "relative_file_path", "file_path"]),
+            file: place.exact_text(&["absolute_file_path", "relative_file_path", "file_path"]),
             line,
             end_line,
             function: None,
@@ -296,7 +315,7 @@ fn location(fields: &mut Fields<'_>) -> Location {
     }
     let function = fields.text(&["function", "enclosing_function"]);
     Location {
-        file: fields.text(&["file", "path", "file_path", "filename"]),
+        file: fields.exact_text(&["file", "path", "file_path", "filename"]),
         line,
         end_line,
         function: (!function.is_empty()).then_some(function),

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::find::{Author, Findings, findings_in_value};
+use super::find::{Author, Findings, findings_in_value, unrated};
 use super::strict::Strict;
 use super::{Problem, beside, tags};
 
@@ -157,10 +157,12 @@ fn read_object(value: &Value, nonce: &str, author: &Author) -> Findings {
     if value.get("end").and_then(Value::as_str) != Some(nonce) {
         return refused("the answer has no end mark, so it may be cut off");
     }
-    if !value.get("findings").is_some_and(Value::is_array) {
+    let Some(list) = value.get("findings").and_then(Value::as_array) else {
         return refused("the answer has no list `findings`");
-    }
-    findings_in_value(value, author)
+    };
+    let mut found = findings_in_value(value, author);
+    found.problems.extend(unrated(list, "findings"));
+    found
 }
 
 /// Reads tagged lines between the two marks.
@@ -253,7 +255,8 @@ mod tests {
 
     #[test]
     fn only_what_carries_the_nonce_from_opening_to_end_is_an_answer() {
-        let bug = r#"{"nonce": "n-77", "findings": [{"title": "bug"}], "end": "n-77"}"#;
+        let bug =
+            r#"{"nonce": "n-77", "findings": [{"title": "bug", "label": "LOW"}], "end": "n-77"}"#;
         let none = r#"{"nonce": "n-77", "findings": [], "end": "n-77"}"#;
         let forged = r#"{"nonce": "n-01", "findings": [], "end": "n-01"}"#;
         let missing = "no answer: the answer does not carry the nonce of the question";
@@ -302,6 +305,30 @@ mod tests {
             ),
         ] {
             assert_eq!(read(&text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_finding_that_does_not_say_how_bad_it_is_has_a_problem() {
+        let problem = "answered [\"bug\"], [\"findings[0].label: it is missing; known are MUST, \
+                       SHOULD, CRITICAL, HIGH, MEDIUM, LOW\"]";
+        let fine = r#"answered ["bug"]"#;
+        for (said, expected) in [
+            ("", problem),
+            (r#", "label": null"#, problem),
+            (r#", "label": null, "severity": null"#, problem),
+            (r#", "label": "LOW""#, fine),
+            (r#", "severity": "low""#, fine),
+            (r#", "label": null, "severity": "low""#, fine),
+            (
+                r#", "label": "BLOCKER""#,
+                "answered [\"bug\"], [\"findings[0].label: \\\"BLOCKER\\\" is no label; known are \
+                 MUST, SHOULD, CRITICAL, HIGH, MEDIUM, LOW\"]",
+            ),
+        ] {
+            let finding = format!(r#"{{"title": "bug"{said}}}"#);
+            let text = format!(r#"{{"nonce": "n-77", "findings": [{finding}], "end": "n-77"}}"#);
+            assert_eq!(read(&text), expected, "{said}");
         }
     }
 
@@ -355,7 +382,7 @@ mod tests {
 
     #[test]
     fn an_answer_cut_at_any_byte_is_never_read_as_one_without_findings() {
-        let whole = r#"Here: {"nonce": "n-77", "findings": [{"title": "bug"}], "end": "n-77"}"#;
+        let whole = r#"Here: {"nonce": "n-77", "findings": [{"title": "bug", "label": "LOW"}], "end": "n-77"}"#;
         for end in (0..whole.len()).filter(|end| whole.is_char_boundary(*end)) {
             assert!(read(&whole[..end]).starts_with("no answer"), "{end}");
         }

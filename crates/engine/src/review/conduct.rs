@@ -14,7 +14,7 @@ use super::ask::Asking;
 use super::debate::Floor;
 use super::hear::Heard;
 use super::panel::Member;
-use super::{ReviewRequest, count, ground, read_change, receipt, report};
+use super::{ReviewRequest, cited_path, count, ground, read_change, receipt, report};
 use crate::Engine;
 use crate::case::{Case, CaseError, blocking};
 use crate::change::{Change, Repository, all_paths};
@@ -159,7 +159,7 @@ async fn other_files(
     let mut cited = heard.iter().flat_map(|one| &one.findings);
     let is_other = |finding: &Finding| {
         let file = &finding.location.file;
-        !file.trim().is_empty() && ground::known_path(change, file).is_none()
+        !file.trim().is_empty() && cited_path::known_path(change, file).is_none()
     };
     let head = change.pinned.head.clone();
     let Some(head) = head.filter(|_| repository.is_versioned() && cited.any(is_other)) else {

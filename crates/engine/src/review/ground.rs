@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tribunal_code::ground::{Claim, Identity, Reason, Sheet, ground, named_in, place_name};
 use tribunal_core::consensus::ClaimText;
-use tribunal_core::finding::{Category, Finding, Grounding};
+use tribunal_core::finding::{Category, Finding, Grounding, Location, canonical_path};
 use tribunal_core::review::identity::{Claimed, SightedClaim};
 
+use super::cited_path::{known_path, line_in_path, path_meant};
 use crate::change::Change;
 
 /// A quote of so many bytes is not in a file by accident.
@@ -47,10 +48,7 @@ impl<'a> Ground<'a> {
     /// Checks what a finding cites, corrects its line to where the quoted code stands, and returns
     /// why the citation does not fully hold.
     pub(crate) fn check(&self, finding: &mut Finding) -> Vec<String> {
-        let file = known_path(self.change, &finding.location.file);
-        if let Some(path) = file {
-            finding.location.file = path;
-        }
+        self.spell(&mut finding.location);
         if finding.grounding == Grounding::Confirmed {
             return Vec::new();
         }
@@ -85,6 +83,22 @@ impl<'a> Ground<'a> {
         grounded.reasons.iter().map(Reason::to_string).collect()
     }
 
+    /// Gives a place the path that the change has for the file it means.
+    fn spell(&self, location: &mut Location) {
+        let others = self.others.as_ref();
+        let is_other = |path: &str| others.is_some_and(|files| files.contains(path));
+        let given = &location.file;
+        let meant = match known_path(self.change, given) {
+            Some(path) => Some(path),
+            None if is_other(given) || is_other(&canonical_path(given)) => None,
+            None => path_meant(self.change, given),
+        };
+        if location.line.is_none() && meant.is_some() {
+            location.line = line_in_path(given);
+        }
+        location.file = meant.unwrap_or_else(|| canonical_path(given).into_owned());
+    }
+
     /// Tells whether what a finding cites may exist although the change as it is now does not have
     /// it: in another file of the change or the repository, in a file that is left out, in the code
     /// before the change, or in the part of a file that a patch does not show.
@@ -93,14 +107,14 @@ impl<'a> Ground<'a> {
             let mut left_out = self.change.left_out.iter();
             let others = self.others.as_ref();
             let elsewhere = others.is_none_or(|files| files.contains(claim.file));
-            return elsewhere || left_out.any(|one| one.path == claim.file);
+            return elsewhere
+                || left_out.any(|one| one.path == claim.file)
+                || self.is_quoted_from_change(claim.quote);
         };
         if self.change.pinned.loose_patch.is_some() {
             return true;
         }
-        let quote = claim.quote.trim();
-        let mut files = self.change.files.iter();
-        if quote.len() >= SHORTEST_QUOTE && files.any(|file| file.text.contains(quote)) {
+        if self.is_quoted_from_change(claim.quote) {
             return true;
         }
         let before = file.base_text.as_deref();
@@ -108,6 +122,14 @@ impl<'a> Ground<'a> {
             let then = ground(claim, Some(before), None);
             then.grounding != Grounding::Refuted
         })
+    }
+
+    /// Tells whether all lines of a quote are in one file of the change.
+    fn is_quoted_from_change(&self, quote: &str) -> bool {
+        let quote = quote.trim();
+        let is_in = |text: &str| quote.lines().all(|line| text.contains(line.trim()));
+        let mut files = self.change.files.iter();
+        quote.len() >= SHORTEST_QUOTE && files.any(|file| is_in(&file.text))
     }
 
     /// Returns the place of a finding, which survives moved lines.
@@ -192,36 +214,4 @@ impl<'a> Ground<'a> {
         let sheet = self.sheet(path, Side::After)?;
         Some(sheet.outline().function(line)?.name.clone())
     }
-}
-
-/// Returns the path as the change has it, whatever a reviewer put in front of it.
-pub(crate) fn known_path(change: &Change, given: &str) -> Option<String> {
-    let mut given = given.trim().trim_matches('`').replace('\\', "/");
-    while given.contains("//") {
-        given = given.replace("//", "/");
-    }
-    let bare = given.trim_start_matches("./");
-    let renamed = |path: &str| {
-        let mut files = change.files.iter();
-        files.find(|file| file.old_path.as_deref() == Some(path))
-    };
-    let known = |path: &str| {
-        let file = change.file(path).or_else(|| renamed(path))?;
-        Some(file.path.clone())
-    };
-    let without_prefix = || {
-        let prefixes = ["a/", "b/"];
-        prefixes
-            .iter()
-            .find_map(|prefix| known(bare.strip_prefix(prefix)?))
-    };
-    // An absolute path ends in the one we know.
-    let by_ending = || {
-        let mut files = change.files.iter();
-        let ends = |path: &str| bare.ends_with(&format!("/{path}"));
-        files
-            .find(|file| ends(&file.path))
-            .map(|file| file.path.clone())
-    };
-    known(bare).or_else(without_prefix).or_else(by_ending)
 }

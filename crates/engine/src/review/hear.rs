@@ -13,7 +13,7 @@ use tribunal_core::review::report::{ReviewerState, SuppressedFinding};
 use tribunal_core::text::truncate_chars;
 
 use super::ask::{Asking, Unanswered};
-use super::ground::known_path;
+use super::cited_path::known_path;
 use super::material::Part;
 use super::tool::ToolSeat;
 use super::{ReviewRequest, nonce};
@@ -319,6 +319,11 @@ pub(super) fn tools_own(mut found: Findings, change: &Change) -> (Findings, usiz
     let whole = change.pinned.whole_files;
     let all = found.findings.len();
     found.findings.retain_mut(|finding| {
+        if finding.location.file.is_empty() {
+            // What has no place may be about the change as well as about anything else.
+            finding.source = Source::Tool;
+            return true;
+        }
         let Some(path) = known_path(change, &finding.location.file) else {
             return false;
         };

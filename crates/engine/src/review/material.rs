@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use tribunal_core::review::coverage::FileStatus;
-use tribunal_core::text::{truncate_chars, with_hidden_written_out};
+use tribunal_core::text::{shown_name, truncate_chars, with_hidden_written_out};
 
 use crate::change::{Change, ChangedFile};
 
@@ -117,12 +117,12 @@ pub(super) fn heading(file: &ChangedFile) -> String {
     let what = match (file.status, &file.old_path) {
         (FileStatus::Added, _) => "new file".to_owned(),
         (FileStatus::Modified, _) => "changed".to_owned(),
-        (FileStatus::Renamed, Some(old)) => format!("renamed from {old}"),
+        (FileStatus::Renamed, Some(old)) => format!("renamed from {}", shown_name(old)),
         (FileStatus::Renamed, None) => "renamed".to_owned(),
         (FileStatus::Deleted, _) => "deleted".to_owned(),
         (FileStatus::Whole, _) => "whole file".to_owned(),
     };
-    format!("\n=== {} ({what})\n", file.path)
+    format!("\n=== {} ({what})\n", shown_name(&file.path))
 }
 
 /// One line as it is shown. Removed lines have no number.

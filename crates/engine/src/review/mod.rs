@@ -7,6 +7,7 @@ mod advise;
 mod arbitrate;
 pub(crate) mod ask;
 mod builtin;
+mod cited_path;
 mod conduct;
 mod debate;
 mod excerpt;

@@ -19,7 +19,7 @@ use tribunal_core::review::coverage::FileStatus;
 use tribunal_core::review::report::ReviewerState;
 
 use super::ask::Asking;
-use super::ground::known_path;
+use super::cited_path::known_path;
 use super::hear::{AgentMember, Heard, Hearing, PartAnswer, number, tools_own};
 use super::unsilenced::Unsilenced;
 use crate::case::{CaseError, Then, blocking};

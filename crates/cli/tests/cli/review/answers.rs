@@ -57,6 +57,58 @@ fn no_answer_is_ever_read_as_an_approval() {
 }
 
 #[test]
+fn an_answer_that_contradicts_itself_is_never_an_approval() {
+    let none = signed("");
+    let unrated = DEFECT.replace(r#""label": "HIGH", "#, "");
+    for (text, why) in [
+        (
+            &format!("> {none}"),
+            "the nonce stands in the answer, but neither",
+        ),
+        (
+            &format!("[HIGH] src/pay.py:5 - SQL\n{none}"),
+            "stands beside the JSON object",
+        ),
+        (
+            &format!("{none}\nBut src/pay.py:5 is a hole."),
+            "text follows the end",
+        ),
+        (&signed(&unrated), "findings[0].label: it is missing"),
+    ] {
+        let outcome = Desk::outcome_of(text);
+        assert!(outcome.starts_with("inconclusive"), "{text}: {outcome}");
+        assert!(outcome.contains(why), "{text}: {outcome}");
+    }
+}
+
+#[test]
+fn a_reviewer_that_repeats_the_question_is_never_an_approval() {
+    let answering = r#"p=$(cat); n=$(echo "$p" | sed -n 's/^Nonce: //p' | head -n 1); echo "$p";
+        echo "{\"nonce\": \"$n\", \"findings\": [], \"end\": \"$n\"}""#;
+    let filling = r#"p=$(cat); n=$(echo "$p" | sed -n 's/^Nonce: //p' | head -n 1);
+        echo "$p" | grep '^{"nonce"' | sed "s/NONCE/$n/g"; echo "src/pay.py has a hole.""#;
+    for (command, why) in [
+        (json!(["cat"]), "but neither in a complete JSON object"),
+        (
+            json!(["sh", "-c", answering]),
+            "repeats marks of the question",
+        ),
+        (
+            json!(["sh", "-c", filling]),
+            "repeats the form of the question",
+        ),
+    ] {
+        let mut desk = Desk::with_change();
+        desk.raw_agent(&format!(
+            "{{name: echo, role: reviewer, family: f, command: {command}}}"
+        ));
+        let outcome = told(&desk.review(&["--json"]));
+        assert!(outcome.starts_with("inconclusive"), "{command}: {outcome}");
+        assert!(outcome.contains(why), "{command}: {outcome}");
+    }
+}
+
+#[test]
 fn an_empty_list_under_contract_is_an_answer() {
     assert_eq!(Desk::outcome_of(&signed("")), "pass");
 }

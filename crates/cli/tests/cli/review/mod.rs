@@ -5,6 +5,7 @@ mod answers;
 mod arbitrate;
 mod attacks;
 mod builtin;
+mod cited;
 mod debate;
 mod harmless;
 mod linters;

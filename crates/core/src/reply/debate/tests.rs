@@ -141,9 +141,24 @@ fn two_different_answers_about_one_finding_are_none() {
 }
 
 #[test]
+fn an_observation_that_does_not_say_how_bad_it_is_counts_as_high() {
+    for said in ["", r#","label":null"#, r#","label":"BLOCKER""#] {
+        let seen = format!(
+            r#"{{"finding_id":"F1","action":"agree","reasoning":"yes",
+                "new_observations":[{{"title":"race"{said}}}]}}"#
+        );
+        let read = read_signed_examinations(&round_2(&seen), None, "n-77", &author(), &asked());
+        let observed = &read.statements[0].new_observations[0];
+        assert_eq!(observed.severity, Some(Severity::High), "{said}");
+        assert_eq!(read.problems.len(), 1, "{said}");
+    }
+}
+
+#[test]
 fn new_observations_are_findings_and_do_not_spoil_the_statement() {
     let seen = r#"{"finding_id":"F1","action":"agree","reasoning":"yes","new_observations":[
-        {"title":"leak","file":"a.rs","line":3},{"title":"race","confidence":101}]}"#;
+        {"title":"leak","file":"a.rs","line":3,"label":"LOW"},
+        {"title":"race","label":"HIGH","confidence":101}]}"#;
     assert_eq!(
         examined(&round_2(seen)),
         "[F1 agree +0 +2]: responses[0].new_observations[1].confidence: 101 is no confidence: it \

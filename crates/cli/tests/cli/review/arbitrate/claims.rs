@@ -174,13 +174,16 @@ fn what_other_reviewers_say_reaches_coder_and_judge() {
 
 #[test]
 fn a_place_that_does_not_exist_is_rejected_and_a_file_outside_of_the_change_is_not() {
-    let ghost = RATE.replace("src/pay.py", "src/ghost.py");
+    // Its quote is in the change, so only the path is in doubt.
+    let misplaced = RATE.replace("src/pay.py", "src/ghost.py");
+    let ghost = misplaced.replace("rate = db.execute", "shutil.rmtree(home)");
     let far = RATE
         .replace("\"line\": 5", "\"line\": 99")
         .replace("rate = db.execute", "shutil.rmtree(home)");
     for (finding, verdict, code) in [
         (ghost.as_str(), "rejected", 0),
         (far.as_str(), "rejected", 0),
+        (misplaced.as_str(), "accepted", 1),
         (RATE, "accepted", 1),
     ] {
         let court = court(&[finding]);

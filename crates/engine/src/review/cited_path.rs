@@ -1,0 +1,120 @@
+//! Which file of the change a reviewer means, however it spells the path.
+//!
+//! The exact name comes first: a name may begin with a blank or hold a line break. Then come the
+//! spellings that differ from it, and of these only one that fits a single file.
+
+use tribunal_core::text::shown_name;
+
+use crate::change::{Change, ChangedFile};
+
+/// Returns the path as the change has it, for a path as a tool writes it: exactly, as it is shown,
+/// with other slashes, with what a diff puts in front, or absolute.
+pub(super) fn known_path(change: &Change, given: &str) -> Option<String> {
+    let known = |path: &str| {
+        let file = change.file(path).or_else(|| shown_as(change, path));
+        Some(file?.path.clone())
+    };
+    if let Some(path) = known(given) {
+        return Some(path);
+    }
+    let mut given = given.trim().trim_matches('`').replace('\\', "/");
+    while given.contains("//") {
+        given = given.replace("//", "/");
+    }
+    let bare = given.trim_start_matches("./");
+    let without_prefix = || {
+        let prefixes = ["a/", "b/"];
+        prefixes
+            .iter()
+            .find_map(|prefix| known(bare.strip_prefix(prefix)?))
+    };
+    // An absolute path ends in the one we know; of two, the longer one says more.
+    let by_ending = || {
+        let ends = |file: &&ChangedFile| bare.ends_with(&format!("/{}", file.path));
+        let files = change.files.iter().filter(ends);
+        files
+            .max_by_key(|file| file.path.len())
+            .map(|file| file.path.clone())
+    };
+    known(bare).or_else(without_prefix).or_else(by_ending)
+}
+
+/// Returns the path of the one file that a reviewer may mean by `given`: written as in the heading,
+/// with a line behind it, without its folders, or in another case.
+pub(super) fn path_meant(change: &Change, given: &str) -> Option<String> {
+    let bare = without_marks(given);
+    let title = without_state(bare);
+    let spellings = [bare, title, without_line(bare), without_line(title)];
+    let mut meant = spellings.iter().filter(|one| !one.is_empty());
+    meant.find_map(|spelling| {
+        known_path(change, spelling)
+            .or_else(|| the_only_one(change, |path| folded(path) == folded(spelling)))
+            .or_else(|| {
+                let ending = format!("/{}", folded(spelling).trim_start_matches("./"));
+                the_only_one(change, |path| folded(path).ends_with(&ending))
+            })
+    })
+}
+
+/// Returns the line that is written behind a path, as in `a.rs:3` and `a.rs#L3`.
+pub(super) fn line_in_path(given: &str) -> Option<u32> {
+    let bare = without_state(without_marks(given));
+    let behind = bare.strip_prefix(without_line(bare))?;
+    let digits = behind.trim_start_matches([':', '#', 'L']);
+    let end = digits.find(|c: char| !c.is_ascii_digit());
+    let line: u32 = digits[..end.unwrap_or(digits.len())].parse().ok()?;
+    (line > 0).then_some(line)
+}
+
+fn shown_as<'c>(change: &'c Change, name: &str) -> Option<&'c ChangedFile> {
+    let mut files = change.files.iter();
+    files.find(|file| shown_name(&file.path) == name)
+}
+
+fn the_only_one(change: &Change, fits: impl Fn(&str) -> bool) -> Option<String> {
+    let mut fitting = change.files.iter().filter(|file| fits(&file.path));
+    let first = fitting.next()?;
+    fitting.next().is_none().then(|| first.path.clone())
+}
+
+/// Returns a path without what a reviewer puts around it.
+fn without_marks(given: &str) -> &str {
+    let marks = |c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '*');
+    given.trim_matches(marks).trim_start_matches("=== ")
+}
+
+/// Returns a path without what the heading says about the file, such as `(new file)`.
+fn without_state(path: &str) -> &str {
+    let is_state = |state: &str| {
+        let fixed = ["new file", "changed", "renamed", "deleted", "whole file"];
+        fixed.contains(&state) || state.starts_with("renamed from ")
+    };
+    let found = path.match_indices(" (").find(|(at, _)| {
+        let behind = path[at + 2..].strip_suffix(')');
+        behind.is_some_and(is_state)
+    });
+    found.map_or(path, |(at, _)| &path[..at])
+}
+
+/// Returns a path without the lines behind it.
+fn without_line(path: &str) -> &str {
+    let is_lines = |text: &str| {
+        let is_sign = |c: char| c.is_ascii_digit() || matches!(c, 'L' | '-' | ':');
+        text.contains(|c: char| c.is_ascii_digit()) && text.chars().all(is_sign)
+    };
+    let found = path
+        .match_indices([':', '#'])
+        .find(|(at, _)| is_lines(&path[at + 1..]));
+    found.map_or(path, |(at, _)| &path[..at])
+}
+
+/// Returns a path in small letters with ordinary blanks and slashes, none around it.
+fn folded(path: &str) -> String {
+    let sign = |c: char| match c {
+        '\\' => '/',
+        c if c.is_whitespace() => ' ',
+        c => c,
+    };
+    let path: String = path.chars().map(sign).collect();
+    path.trim().to_lowercase()
+}
