@@ -104,6 +104,7 @@ fn help_names_every_command_and_the_exit_codes() {
       demo         Play a whole story with scripted agents: review, dispute, trial, task list
       init         Look for installed agents and write a commented configuration
       review       Review a change with a panel, and say whether it may go in
+      rules        List the rules of the built-in reviewers and of the project, or show one
       task         Keep a list of work: add, move, look at tasks
       section      Keep the sections of the task list in order
       run          Work through the list of tasks

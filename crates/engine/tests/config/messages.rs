@@ -94,7 +94,7 @@ fn wrong_types_are_refused() {
         ),
         (
             "disputes:\n  timeout_days: -1\n",
-            "2:17: `disputes.timeout_days` must be a whole number from 0 to 4294967295, not `-1`",
+            "2:17: `disputes.timeout_days` must be a whole number from 1 to 3650, not `-1`",
         ),
         (
             "disputes:\n  timeout_days:\n",

@@ -75,7 +75,7 @@ fn the_gate_is_the_first_word() {
     );
     assert_eq!(
         first(&gated(inconclusive())),
-        "INCONCLUSIVE: a blocking finding is disputed; gemini did not answer: nothing came within 2 minutes\n"
+        "INCONCLUSIVE: a blocking finding is disputed (f-e07d3b19); gemini did not answer: nothing came\n              within 2 minutes\n"
     );
 }
 

@@ -135,7 +135,10 @@ impl Page<'_> {
                 more => format!(" and {more} more"),
             };
             let named: Vec<String> = ids.into_iter().take(NAMED).collect();
-            words = format!("{words} ({}{more})", named.join(", "));
+            let named = format!(" ({}{more})", named.join(", "));
+            // What is disputed is the first of several causes.
+            let end = words.find("; ").unwrap_or(words.len());
+            words.insert_str(end, &named);
         }
         fill(&mut self.out, &words, self.options.width, &first, &rest);
     }
