@@ -194,6 +194,10 @@ pub(super) fn in_brief(finding: &ReviewedFinding) -> String {
         (_, Some(precedent)) => format!(", {}", one_line(&precedent.phrase(), PROSE)),
         (_, None) => format!(", {}", history(finding)),
     };
+    let standing = match &finding.team_ruling {
+        Some(team) => format!("{standing}; {}", one_line(&team.phrase(), PROSE)),
+        None => standing,
+    };
     let standing = match &finding.similar {
         Some(similar) => format!("{standing}, {}", one_line(&similar.phrase(), PROSE)),
         None => standing,

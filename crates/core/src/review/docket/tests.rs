@@ -243,12 +243,12 @@ fn the_end_is_named_and_the_gate_follows() {
                 docket.answer(0, respond(Answer::Implemented), true);
                 docket.check(0, checked(Some(true)));
             },
-            "nothing that binds is open any more",
+            "no blocking finding is open any more",
             "PASS",
         ),
         (
             |docket| docket.answer(0, None, true),
-            "one finding that binds stays open",
+            "one blocking finding stays open",
             "FAIL",
         ),
         (
@@ -264,7 +264,7 @@ fn the_end_is_named_and_the_gate_follows() {
                 docket.answer(0, objected(), true);
                 docket.rule(0, ruled(Some(Decision::Dismiss)));
             },
-            "nothing that binds is open any more",
+            "no blocking finding is open any more",
             "PASS",
         ),
         (
