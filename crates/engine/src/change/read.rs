@@ -28,9 +28,6 @@ enum Content {
     Key,
 }
 
-/// How many times larger than a reviewed file one may be that is only searched.
-const SEARCHED_FACTOR: u64 = 16;
-
 /// Whether bytes had to be replaced.
 type Lossy = bool;
 
@@ -156,11 +153,13 @@ fn by_size<'a>(
             continue;
         };
         let largest = found.iter().copied().max().unwrap_or(0);
+        let mut file = file;
+        if largest > limits.max_file_bytes && names::is_only_searched(file.path) {
+            let size = || left_out(file.path, Omission::NotCode, format!("{largest} bytes"));
+            file.excused = file.excused.or_else(|| Some(size()));
+        }
         let (total, max_file_bytes) = match file.excused {
-            Some(_) => {
-                let most = limits.max_file_bytes.saturating_mul(SEARCHED_FACTOR);
-                (&mut total_searched, most)
-            }
+            Some(_) => (&mut total_searched, limits.max_searched_bytes()),
             None => (&mut total, limits.max_file_bytes),
         };
         if largest > max_file_bytes {
@@ -256,11 +255,14 @@ impl<'a> Named<'a> {
                 Omission::Credentials
             });
         }
+        // What is no text is no prose, whatever its name is.
+        let excused = self.excused.as_ref();
+        let by_name = excused.filter(|left| left.why != Omission::NotCode);
         if let Some(why) = self.binary(sides) {
-            let excused = self.excused.clone();
-            return Err(excused.unwrap_or_else(|| left_out(self.path, why, "")));
+            let left = by_name.cloned();
+            return Err(left.unwrap_or_else(|| left_out(self.path, why, "")));
         }
-        if let Some(left) = self.excused.as_ref().filter(|_| self.is_binary) {
+        if let Some(left) = by_name.filter(|_| self.is_binary) {
             return Err(left.clone());
         }
         if self.is_binary {
@@ -303,6 +305,14 @@ impl<'a> Named<'a> {
         let Some((text, is_lossy)) = new.or(old) else {
             return omitted(Omission::Unreadable);
         };
+        // A script is no prose either, and nobody reads one of this size.
+        let is_prose = Nature::of(self.path, &text).is_prose_or_data();
+        if !is_prose && let Some(left) = excused.take_if(|left| left.why == Omission::NotCode) {
+            return Err(LeftOut {
+                why: Omission::Oversized,
+                ..left
+            });
+        }
         let pair = Pair {
             path: self.path,
             old_path: self.old_path.filter(|_| status == FileStatus::Renamed),

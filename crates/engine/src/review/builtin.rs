@@ -30,7 +30,7 @@ pub(crate) struct Checked {
 
 /// Whose comments suppress findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Markers {
+pub(crate) enum CountedMarkers {
     /// Those that were there before the change.
     Settled,
     /// All of them.
@@ -39,7 +39,7 @@ pub(crate) enum Markers {
 
 /// Checks all files of a change: those with a grammar by their syntax, all by their text, and those
 /// that nobody reviews for what must not be in any file. Blocks; meant for a thread of its own.
-pub(crate) fn check(change: &Change, reviewer: &Reviewer, markers: Markers) -> Checked {
+pub(crate) fn check(change: &Change, reviewer: &Reviewer, markers: CountedMarkers) -> Checked {
     let reviewed = change
         .files
         .iter()
@@ -100,13 +100,13 @@ pub(crate) fn reads(file: &ChangedFile) -> bool {
 }
 
 /// How a file is checked.
-type Check = fn(&Reviewer, &ChangedFile, Markers) -> Result<Report, String>;
+type Check = fn(&Reviewer, &ChangedFile, CountedMarkers) -> Result<Report, String>;
 
 /// Searches a file that nobody reviews for what must not be in any file.
 fn search_file(
     reviewer: &Reviewer,
     file: &ChangedFile,
-    markers: Markers,
+    markers: CountedMarkers,
 ) -> Result<Report, String> {
     let is_whole = file.status == FileStatus::Whole;
     let mut report = reviewer.search_text(&TextSource {
@@ -114,7 +114,7 @@ fn search_file(
         text: &file.text,
         changed: (!is_whole).then(|| file.diff.added()),
     });
-    if markers == Markers::Settled {
+    if markers == CountedMarkers::Settled {
         report.refuse_markers_on(&file.unsettled);
     }
     match report.cut_off {
@@ -123,7 +123,11 @@ fn search_file(
     }
 }
 
-fn check_file(reviewer: &Reviewer, file: &ChangedFile, markers: Markers) -> Result<Report, String> {
+fn check_file(
+    reviewer: &Reviewer,
+    file: &ChangedFile,
+    markers: CountedMarkers,
+) -> Result<Report, String> {
     let whole = file.status == FileStatus::Whole;
     let changed = (!whole).then(|| file.diff.added());
     let mut reports = vec![reviewer.check_text(&TextSource {
@@ -149,7 +153,7 @@ fn check_file(reviewer: &Reviewer, file: &ChangedFile, markers: Markers) -> Resu
         all.silenced.extend(report.silenced);
         all.refused.extend(report.refused);
     }
-    if markers == Markers::Settled {
+    if markers == CountedMarkers::Settled {
         all.refuse_markers_on(&file.unsettled);
     }
     report_each_secret_once(&mut all);

@@ -53,9 +53,13 @@ impl Engine {
                 request,
                 wish,
                 tracked: &tracked,
+                change: &change,
                 reviewed: change.files.iter().map(|file| file.path.clone()).collect(),
             };
             tracked = bench.arbitrate(&mut report).await?;
+        }
+        if let Some(why) = &request.outdated {
+            report.mark_outdated(why);
         }
         self.note_settled(case, &report).await?;
         if !tracked.is_empty() {

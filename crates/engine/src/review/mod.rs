@@ -13,6 +13,7 @@ mod debate;
 mod excerpt;
 mod ground;
 mod hear;
+mod hidden_findings;
 mod material;
 mod moved;
 mod panel;
@@ -22,7 +23,6 @@ mod report;
 mod sit;
 mod steer;
 mod tool;
-mod unsilenced;
 
 use std::path::{Path, PathBuf};
 
@@ -51,9 +51,9 @@ pub(crate) use advise::{Advice, STEP as ADVISORY_STEP};
 use arbitrate::ArbitrationRequest;
 pub use arbitrate::{ArbitrationWish, OfferWish, Prompting};
 pub(crate) use arbitrate::{RecordedArbitration, grounds, reviewers_side};
-use builtin::Markers;
+use builtin::CountedMarkers;
 use debate::JudgeSeat;
-use moved::{MovingSource, has_moved};
+use moved::MovingSource;
 pub use panel::Member;
 pub(crate) use recorded_names::RecordedNames;
 pub(crate) use report::claimed;
@@ -177,7 +177,7 @@ pub(crate) struct ReviewRequest {
     may_skip: Vec<Omission>,
     fail_on: Option<Severity>,
     new_only: bool,
-    /// Where the files come from, if they can change before a case goes on.
+    /// Where the files come from; earlier versions did not record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     moving: Option<MovingSource>,
     /// The case on whose behalf it is done: the task whose work is reviewed.
@@ -193,6 +193,10 @@ pub(crate) struct ReviewRequest {
     /// versions were done without asking.
     #[serde(default)]
     refuse_new_suppressions: bool,
+    /// Whether linters also run with their settings from before the change. Earlier versions let
+    /// those of the change count.
+    #[serde(default)]
+    restores_linter_settings: bool,
     /// What is put to a coder, and how; nothing when findings are only reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     arbitration: Option<ArbitrationRequest>,
@@ -203,6 +207,12 @@ pub(crate) struct ReviewRequest {
     /// Stands before the keys of questions about a coder's work; empty for the review itself.
     #[serde(skip)]
     phase: String,
+    /// The files that were reviewed, where a coder's work on them is looked at.
+    #[serde(skip)]
+    reviewed: Option<String>,
+    /// Why it does not speak of the user's files of now, where it goes on after a pause.
+    #[serde(skip)]
+    outdated: Option<String>,
     /// How findings were called, when a review is done again.
     #[serde(skip)]
     recorded: RecordedNames,
@@ -213,10 +223,10 @@ pub(crate) struct ReviewRequest {
 
 impl ReviewRequest {
     /// Returns whose comments suppress findings of rules.
-    fn markers(&self) -> Markers {
+    fn markers(&self) -> CountedMarkers {
         match self.refuse_new_suppressions {
-            true => Markers::Settled,
-            false => Markers::All,
+            true => CountedMarkers::Settled,
+            false => CountedMarkers::All,
         }
     }
 }
@@ -250,9 +260,6 @@ pub struct Reviewed {
     pub report: Option<ReviewReport>,
     /// Where the case stands.
     pub state: CaseState,
-    /// Whether the user's files have changed since the review began, so that it does not speak of
-    /// what is there now.
-    pub files_moved: bool,
 }
 
 impl Engine {
@@ -337,7 +344,6 @@ impl Engine {
             report: exported.review(&self.dir)?,
             case: record.id,
             state: record.state,
-            files_moved: false,
         })
     }
 
@@ -380,12 +386,14 @@ impl Engine {
             branch,
             recorded: RecordedNames::default(),
             phase: String::new(),
+            reviewed: None,
             rules,
             rule_levels,
             notes,
             evidence: None,
             rulings: self.rulings_in_force(repository, &pinned).await?,
-            moving: MovingSource::of(&wish),
+            moving: Some(MovingSource::of(&wish)),
+            outdated: None,
             directory: wish.directory,
             seed: format!("{:016x}{:016x}", crate::random_bits(), crate::random_bits()),
             members,
@@ -401,6 +409,7 @@ impl Engine {
             fail_on: wish.fail_on,
             new_only: wish.new_only,
             refuse_new_suppressions: !settings.review.allow_new_suppressions,
+            restores_linter_settings: true,
             guidance: wish.guidance,
             parent: wish.parent,
             pinned,
@@ -417,15 +426,11 @@ impl Engine {
         case: Case,
         request: serde_json::Value,
     ) -> Result<Reviewed, CaseError> {
-        let request = read_request(request)?;
+        let mut request = read_request(request)?;
         let repository = self.repository(&request.directory)?;
         // Before the coder's work may be put into the files.
-        let files_moved = has_moved(&repository, &request).await?;
-        let reviewed = self.carry_out_review(case, &repository, request).await?;
-        Ok(Reviewed {
-            files_moved,
-            ..reviewed
-        })
+        request.outdated = self.why_outdated(&case, &repository, &request).await?;
+        self.carry_out_review(case, &repository, request).await
     }
 
     /// Does the recorded review again, from the recorded answers and the clone in `clone_dir`.
@@ -439,6 +444,7 @@ impl Engine {
         names: RecordedNames,
     ) -> Result<Reviewed, CaseError> {
         let mut request = read_request(record.request.clone())?;
+        request.outdated = names.outdated.clone();
         request.recorded = names;
         if let Some(request) = &mut request.arbitration {
             request.recorded = Some(arbitration);
@@ -476,7 +482,6 @@ impl Engine {
                     case: id,
                     report: Some(report),
                     state: CaseState::Closed(outcome),
-                    files_moved: false,
                 })
             }
             Err(CaseError::Parked { why, until }) => {
@@ -485,7 +490,6 @@ impl Engine {
                     case: id,
                     report: None,
                     state: CaseState::Parked { why, until },
-                    files_moved: false,
                 })
             }
             Err(error) => Err(error),

@@ -5,6 +5,7 @@ mod rounds;
 use std::collections::BTreeMap;
 
 use tribunal_code::ground::fingerprint;
+use tribunal_code::nature::Nature;
 use tribunal_core::consensus::{
     Advisory, ClaimText, Group, Kind, Note, Reversal, Settlement, Verdict,
 };
@@ -12,7 +13,7 @@ use tribunal_core::finding::{Category, Finding, Label};
 use tribunal_core::ids::CaseId;
 use tribunal_core::money::{Cost, MicroUsd, Usage};
 use tribunal_core::review::Stance;
-use tribunal_core::review::coverage::{Coverage, FileStatus};
+use tribunal_core::review::coverage::{Coverage, FileStatus, Omission};
 use tribunal_core::review::gate::{self, Evidence, GatedFinding, Obligation};
 use tribunal_core::review::history::{Absence, Seen, TrackedFinding, follow, short_id};
 use tribunal_core::review::identity::{Claimed, Recognized, Sighting};
@@ -129,6 +130,8 @@ impl Parts<'_> {
             },
             gate,
             gate_with_offer: None,
+            outdated: None,
+            unread_because: self.unread_because(),
             fail_on: self.request.fail_on,
             policy: self.policy.clone(),
             reviewers,
@@ -156,7 +159,7 @@ impl Parts<'_> {
                 counts: finding.counts,
             })
             .collect();
-        let missing = missing(reviewers);
+        let missing = missing_for_gate(self.request, self.change, reviewers);
         gate::decide(&Evidence {
             findings: &gated,
             coverage: &self.coverage,
@@ -165,6 +168,15 @@ impl Parts<'_> {
             missing: &missing,
             fail_on: self.request.fail_on,
         })
+    }
+
+    /// Returns why files were not reviewed that forbid a PASS.
+    fn unread_because(&self) -> Vec<Omission> {
+        let uncovered = self.coverage.uncovered(&self.request.may_skip);
+        let mut reasons: Vec<Omission> = uncovered.map(|file| file.why).collect();
+        reasons.sort_unstable();
+        reasons.dedup();
+        reasons
     }
 
     fn suppressed(&self) -> Vec<SuppressedFinding> {
@@ -490,6 +502,26 @@ pub(crate) fn claimed(finding: &ReviewedFinding) -> Vec<Claimed> {
         text: ClaimText::new(&voice.title, &voice.description),
     });
     claimed.collect()
+}
+
+/// Returns who gave no complete answer about a change that needs one, one sentence each.
+///
+/// Prose and data pass unread, so a reviewer who did not read them stops nothing. The built-in
+/// reviewers search any file for what must not be in it.
+pub(super) fn missing_for_gate(
+    request: &ReviewRequest,
+    change: &Change,
+    reviewers: &[ReviewerSummary],
+) -> Vec<String> {
+    let needs_nobody = |file: &ChangedFile| Nature::of(&file.path, &file.text).is_prose_or_data();
+    let may_pass_unread =
+        request.may_skip.contains(&Omission::NotCode) && change.files.iter().all(needs_nobody);
+    if !may_pass_unread {
+        return missing(reviewers);
+    }
+    let is_builtin = |one: &&ReviewerSummary| one.family == super::builtin::FAMILY;
+    let own: Vec<ReviewerSummary> = reviewers.iter().filter(is_builtin).cloned().collect();
+    missing(&own)
 }
 
 /// Returns who gave no complete answer, one sentence each.

@@ -49,11 +49,13 @@ fn after_inconclusive(report: &ReviewReport) -> Vec<String> {
             "`tribunal resume {case}` asks again for the answers that are missing; `tribunal doctor` checks the agents"
         ));
     }
-    if report.reviewers.is_empty() || !report.coverage.left_out.is_empty() {
-        steps.push(
-            "`tribunal connect AGENT --role reviewer` adds a reviewer who reads every language"
-                .to_owned(),
-        );
+    if report.outdated.is_some() {
+        steps.push("`tribunal review` reviews your files as they are now".to_owned());
+    }
+    let advice = report.unread_because.iter().filter_map(|why| why.advice());
+    steps.extend(advice.map(str::to_owned));
+    if report.reviewers.is_empty() && report.unread_because.is_empty() {
+        steps.push("`tribunal connect AGENT --role reviewer` adds a reviewer".to_owned());
     }
     steps
 }

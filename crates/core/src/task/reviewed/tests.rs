@@ -202,6 +202,8 @@ fn report(gate: &str, given: &[&str]) -> ReviewReport {
             _ => panic!("no such gate: {gate}"),
         },
         fail_on: None,
+        outdated: None,
+        unread_because: Vec::new(),
         policy: "tribunal".to_owned(),
         reviewers: Vec::new(),
         findings: Vec::new(),

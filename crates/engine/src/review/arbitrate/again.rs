@@ -87,6 +87,7 @@ impl Bench<'_> {
             arbitration: None,
             new_only: false,
             phase,
+            reviewed: self.request.pinned.head.clone(),
             branch: None,
             recorded: RecordedNames::default(),
             ..self.request.clone()

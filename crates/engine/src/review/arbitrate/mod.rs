@@ -168,6 +168,8 @@ pub(super) struct Bench<'a> {
     pub(super) wish: &'a ArbitrationRequest,
     /// How findings stand, for the records of disputes.
     pub(super) tracked: &'a [TrackedFinding],
+    /// What is under review.
+    pub(super) change: &'a Change,
     /// The files under review, by path.
     pub(super) reviewed: Vec<String>,
 }
@@ -208,7 +210,7 @@ impl Bench<'_> {
         })
         .await;
 
-        let mut missing = report::missing(&report.reviewers);
+        let mut missing = report::missing_for_gate(self.request, self.change, &report.reviewers);
         missing.extend(outcome.causes);
         let decide = |work: WorkPlace| {
             gate::decide(&Evidence {

@@ -31,6 +31,8 @@ pub(super) fn report() -> ReviewReport {
         },
         gate: Gate::Fail { open: 1 },
         gate_with_offer: None,
+        outdated: None,
+        unread_because: Vec::new(),
         fail_on: None,
         policy: "tribunal".to_owned(),
         reviewers: reviewers(),
