@@ -165,6 +165,9 @@ pub struct ChangeSummary {
     /// Why there is nothing to review, when the change is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empty: Option<String>,
+    /// The words after `tribunal review` that choose this change, such as `--commit` and `HEAD`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub selector: Vec<String>,
 }
 
 /// A finding that a comment in the code suppresses.
@@ -221,6 +224,26 @@ pub enum ReviewerState {
     },
     /// There was nothing that it reads.
     Idle,
+}
+
+/// Why a reviewer was not asked whose settings nobody has trusted.
+const LACKS_TRUST: &str = "it was not asked, because its settings are not trusted";
+
+impl ReviewerState {
+    /// Returns the state of a reviewer that was not asked, because its settings are not trusted.
+    #[must_use]
+    pub fn not_trusted() -> Self {
+        Self::Missing {
+            class: None,
+            why: LACKS_TRUST.to_owned(),
+        }
+    }
+
+    /// Tells whether the reviewer was not asked for lack of trust, so that asking again cannot help.
+    #[must_use]
+    pub fn lacks_trust(&self) -> bool {
+        matches!(self, Self::Missing { why, .. } if why == LACKS_TRUST)
+    }
 }
 
 /// What happened to a finding over several reviews.

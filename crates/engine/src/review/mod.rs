@@ -219,6 +219,9 @@ pub(crate) struct ReviewRequest {
     /// What tools looked at when the review was recorded, where it is done again.
     #[serde(skip)]
     evidence: Option<RecordedEvidence>,
+    /// The words of the command line that choose this change, for the advice in its report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    selector: Vec<String>,
 }
 
 impl ReviewRequest {
@@ -393,6 +396,7 @@ impl Engine {
             evidence: None,
             rulings: self.rulings_in_force(repository, &pinned).await?,
             moving: Some(MovingSource::of(&wish)),
+            selector: selector_of(&wish),
             outdated: None,
             directory: wish.directory,
             seed: format!("{:016x}{:016x}", crate::random_bits(), crate::random_bits()),
@@ -553,6 +557,23 @@ async fn pin(
     };
     let repository = repository.clone();
     blocking(move || change::pin(&repository, &request)).await
+}
+
+/// Returns the words of the command line that choose the same change again.
+fn selector_of(wish: &ReviewWish) -> Vec<String> {
+    let words: &[&str] = match &wish.change {
+        // The loop chooses what it reviews; nobody types that.
+        _ if wish.parent.is_some() => return Vec::new(),
+        change::ChangeSource::Default | change::ChangeSource::Files => &[],
+        change::ChangeSource::Uncommitted => &["--diff"],
+        change::ChangeSource::Staged => &["--staged"],
+        change::ChangeSource::Base(revision) => &["--base", revision],
+        change::ChangeSource::Commit(revision) => &["--commit", revision],
+        change::ChangeSource::Patch(file) => &["--patch", &file.to_string_lossy()],
+        change::ChangeSource::PatchText(_) => &["--patch", "-"],
+    };
+    let words = words.iter().map(ToString::to_string);
+    words.chain(wish.paths.iter().cloned()).collect()
 }
 
 fn limits(settings: &Settings) -> ChangeLimits {

@@ -121,6 +121,7 @@ impl Parts<'_> {
                 base: self.change.pinned.base.clone(),
                 head: self.change.pinned.head.clone(),
                 whole_files: self.change.pinned.whole_files,
+                selector: self.request.selector.clone(),
                 empty: self
                     .change
                     .pinned

@@ -292,10 +292,7 @@ fn unasked(request: &ReviewRequest) -> impl Iterator<Item = (usize, Heard)> {
             name: name.to_string(),
             family: member.family(),
             findings: Vec::new(),
-            state: ReviewerState::Missing {
-                class: None,
-                why: "it was not asked, because its settings are not trusted".to_owned(),
-            },
+            state: ReviewerState::not_trusted(),
             problems: Vec::new(),
             covered: Vec::new(),
             elsewhere: 0,

@@ -267,7 +267,9 @@ fn a_review_reads_well() {
 
     What next
       - `tribunal explain f-bb5a640b` shows the code, who says so and why it counts
-      - fix it and review again, or let a coder answer: `tribunal review --arbitrate`
+      - fix it and review again with `tribunal review`
+      - `tribunal dismiss f-bb5a640b --why TEXT` if the finding is wrong
+      - `tribunal review --arbitrate` lets a coder answer, if one is connected
     "#);
     assert_snapshot!(desk.env.tidy(&ran.stderr), @"
     opened a case of `review`: uncommitted work on main

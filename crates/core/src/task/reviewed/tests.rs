@@ -191,6 +191,7 @@ fn report(gate: &str, given: &[&str]) -> ReviewReport {
             base: None,
             head: None,
             whole_files: false,
+            selector: Vec::new(),
             empty: None,
         },
         gate: match gate.split_once(' ') {

@@ -27,6 +27,7 @@ pub(super) fn report() -> ReviewReport {
             base: Some("6f1d2c0b9a".to_owned()),
             head: Some("c04e7715d3".to_owned()),
             whole_files: false,
+            selector: Vec::new(),
             empty: None,
         },
         gate: Gate::Fail { open: 1 },
