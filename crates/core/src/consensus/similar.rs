@@ -341,7 +341,7 @@ fn are_two_kinds(left: &Claim<'_>, right: &Claim<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Input, Policy, normalize};
+    use super::super::{Input, Policy, Step, normalize, settle};
     use super::*;
     use crate::finding::{Category, Location};
 
@@ -358,6 +358,69 @@ mod tests {
         let wording = Wording::of(&claims, &policy.matching, rules);
         by_wording(&wording);
         wording.comparisons.get()
+    }
+
+    fn settled(findings: &[(&str, &str, &str)]) -> Vec<(Vec<String>, Vec<(Step, i32)>)> {
+        let finding = |&(reviewer, id, description): &(&str, &str, &str)| Finding {
+            id: id.to_owned(),
+            reviewer: reviewer.to_owned(),
+            location: Location {
+                file: "a.rs".to_owned(),
+                line: Some(7),
+                ..Location::default()
+            },
+            description: description.to_owned(),
+            ..Finding::default()
+        };
+        let input = Input {
+            findings: findings.iter().map(finding).collect(),
+            ..Input::default()
+        };
+        let settled = settle(input, &Policy::tribunal());
+        let id = |member: &u32| settled.findings[*member as usize].id.clone();
+        let groups = settled.groups.iter().map(|group| {
+            let mut ids: Vec<String> = group.members.iter().map(id).collect();
+            ids.sort_unstable();
+            let lines = group.trace.lines().iter();
+            let lines = lines.map(|line| (line.step.clone(), line.amount));
+            (ids, lines.collect())
+        });
+        groups.collect()
+    }
+
+    const FULL: &str = "The session token is compared without a check of its expiry, so an expired \
+        token opens the vault until the cache drops it.";
+    const SHORT: &str = "Expired session token accepted";
+
+    #[test]
+    fn of_two_items_about_one_matter_the_one_that_says_more_joins() {
+        let other = "An expired session token opens the vault: its expiry is not looked at.";
+        for order in [["f", "s"], ["s", "f"]] {
+            let text = |id: &str| if id == "f" { FULL } else { SHORT };
+            let groups = settled(&[
+                ("ann", order[0], text(order[0])),
+                ("ann", order[1], text(order[1])),
+                ("bob", "b", other),
+            ]);
+            assert!(
+                groups.iter().any(|(ids, _)| *ids == ["b", "f"]),
+                "{groups:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_similar_finding_beside_an_agreement_makes_it_less_certain() {
+        let rivals = |findings: &[(&str, &str, &str)]| {
+            let agreed = settled(findings);
+            let agreed = agreed.iter().find(|(ids, _)| ids.len() > 1);
+            let (_, lines) = agreed.expect("two agree");
+            let of = lines.iter().find(|(step, _)| *step == Step::Rivals);
+            of.map_or(0, |(_, amount)| *amount)
+        };
+        let two = [("ann", "a", FULL), ("bob", "b", FULL)];
+        assert_eq!(rivals(&two), 0);
+        assert!(rivals(&[two[0], two[1], ("ann", "c", SHORT)]) < 0);
     }
 
     #[test]
