@@ -360,7 +360,11 @@ mod tests {
         wording.comparisons.get()
     }
 
-    fn settled(findings: &[(&str, &str, &str)]) -> Vec<(Vec<String>, Vec<(Step, i32)>)> {
+    /// Returns the ids in each group and its calculation. Findings are a reviewer, an id and a text.
+    fn settled(
+        findings: &[(&str, &str, &str)],
+        policy: &Policy,
+    ) -> Vec<(Vec<String>, Vec<(Step, i32)>)> {
         let finding = |&(reviewer, id, description): &(&str, &str, &str)| Finding {
             id: id.to_owned(),
             reviewer: reviewer.to_owned(),
@@ -376,7 +380,7 @@ mod tests {
             findings: findings.iter().map(finding).collect(),
             ..Input::default()
         };
-        let settled = settle(input, &Policy::tribunal());
+        let settled = settle(input, policy);
         let id = |member: &u32| settled.findings[*member as usize].id.clone();
         let groups = settled.groups.iter().map(|group| {
             let mut ids: Vec<String> = group.members.iter().map(id).collect();
@@ -390,29 +394,29 @@ mod tests {
 
     const FULL: &str = "The session token is compared without a check of its expiry, so an expired \
         token opens the vault until the cache drops it.";
-    const SHORT: &str = "Expired session token accepted";
+    const SHORT: &str = "The vault opens with an expired token.";
 
     #[test]
     fn of_two_items_about_one_matter_the_one_that_says_more_joins() {
         let other = "An expired session token opens the vault: its expiry is not looked at.";
-        for order in [["f", "s"], ["s", "f"]] {
-            let text = |id: &str| if id == "f" { FULL } else { SHORT };
-            let groups = settled(&[
-                ("ann", order[0], text(order[0])),
-                ("ann", order[1], text(order[1])),
-                ("bob", "b", other),
-            ]);
-            assert!(
-                groups.iter().any(|(ids, _)| *ids == ["b", "f"]),
-                "{groups:?}"
-            );
-        }
+        let joined = |detail: i32| {
+            let mut policy = Policy::tribunal();
+            let text = policy.matching.text.as_mut();
+            text.expect("it compares texts").detail = detail;
+            let findings = [("ann", "f", FULL), ("ann", "s", SHORT), ("bob", "b", other)];
+            let groups = settled(&findings, &policy);
+            let joined = groups.into_iter().find(|(ids, _)| ids.len() > 1);
+            joined.map(|(ids, _)| ids.concat())
+        };
+        // The short one is a little more alike.
+        assert_eq!(joined(0).as_deref(), Some("bs"));
+        assert_eq!(joined(70).as_deref(), Some("bf"));
     }
 
     #[test]
     fn a_similar_finding_beside_an_agreement_makes_it_less_certain() {
         let rivals = |findings: &[(&str, &str, &str)]| {
-            let agreed = settled(findings);
+            let agreed = settled(findings, &Policy::tribunal());
             let agreed = agreed.iter().find(|(ids, _)| ids.len() > 1);
             let (_, lines) = agreed.expect("two agree");
             let of = lines.iter().find(|(step, _)| *step == Step::Rivals);
