@@ -134,7 +134,7 @@ fn what_a_check_does() {
             docket.begin_round();
             if docket.standing(FindingState::ToDo).contains(&0) {
                 docket.answer(0, respond(Answer::Implemented), true);
-                docket.check(0, checked(fixed));
+                docket.check(0, vec![checked(fixed)]);
             }
             assert_eq!(first(&docket), expected, "{fixed:?}");
         }
@@ -166,7 +166,7 @@ fn what_was_fixed_and_comes_back_ends_it() {
     docket.begin_round();
     docket.answer(0, respond(Answer::Implemented), true);
     docket.answer(1, respond(Answer::Discarded), true);
-    docket.check(0, checked(Some(true)));
+    docket.check(0, vec![checked(Some(true))]);
     let again = finding("must", Severity::High, Verdict::Accepted);
     assert_eq!(docket.raise(again, true, true), Raised::Reopened);
     assert_eq!(docket.begin_round(), Vec::<usize>::new());
@@ -187,7 +187,7 @@ fn a_reviewer_that_always_finds_something_new_ends_with_the_rounds() {
             worked += 1;
             for index in to_do {
                 docket.answer(index, respond(Answer::Implemented), true);
-                docket.check(index, checked(Some(true)));
+                docket.check(index, vec![checked(Some(true))]);
             }
             let new = finding(
                 &format!("new {worked}"),
@@ -241,7 +241,7 @@ fn the_end_is_named_and_the_gate_follows() {
         (
             |docket| {
                 docket.answer(0, respond(Answer::Implemented), true);
-                docket.check(0, checked(Some(true)));
+                docket.check(0, vec![checked(Some(true))]);
             },
             "nothing that binds is open any more",
             "PASS",
