@@ -26,8 +26,12 @@ fn claim(at: &str, rule: &str, (title, description): (&str, &str)) -> SightedCla
             category: Category::Bug,
             rule: rule.to_owned(),
             text: ClaimText::new(title, description),
+            scope: "A.run".to_owned(),
+            signature: "(q)#0".to_owned(),
         },
         places: Category::ALL.map(|category| place(at, category)).to_vec(),
+        earlier_places: Vec::new(),
+        is_only: true,
         has_code: !at.is_empty(),
     }
 }
