@@ -161,6 +161,30 @@ fn a_late_finding_binds_only_if_the_fix_caused_it_or_it_is_critical() {
 }
 
 #[test]
+fn one_who_says_not_fixed_outweighs_all_others() {
+    let (yes, no, none) = (Some(true), Some(false), None);
+    let unsure = "open: nobody could say that it is fixed";
+    for (words, expected) in [
+        (vec![], unsure),
+        (vec![yes], "fixed"),
+        (vec![yes, yes], "fixed"),
+        (vec![no, yes], "to be done"),
+        (vec![yes, no], "to be done"),
+        (vec![no, none], "to be done"),
+        (vec![none, yes], unsure),
+        (vec![yes, none, yes], unsure),
+    ] {
+        let mut docket = docket(3);
+        docket.begin_round();
+        docket.answer(0, respond(Answer::Implemented), true);
+        let count = words.len();
+        docket.check(0, words.iter().map(|word| checked(*word)).collect());
+        assert_eq!(first(&docket), expected, "{words:?}");
+        assert_eq!(docket.items()[0].record.checks.len(), count);
+    }
+}
+
+#[test]
 fn what_was_fixed_and_comes_back_ends_it() {
     let mut docket = docket(9);
     docket.begin_round();
