@@ -24,6 +24,7 @@ mod questions;
 mod review;
 mod rules;
 mod run;
+mod same_names;
 mod setup;
 mod task;
 mod team_rulings;

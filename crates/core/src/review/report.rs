@@ -409,6 +409,12 @@ pub struct Voice {
     /// The name of that place in the structure of the code, which survives moved lines.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub place: String,
+    /// The names of the code around that place, joined by dots.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub scope: String,
+    /// What tells that code apart from other code with these names, such as parameters.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub signature: String,
     /// What kind of problem it is, where it said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,

@@ -53,6 +53,7 @@ pub(crate) use listing::all_paths;
 pub use locks::LockFile;
 pub(crate) use locks::lock_files;
 pub(crate) use own::ObjectFormat;
+pub(crate) use pin::STAGED_TITLE;
 pub use pin::pin;
 pub use read::read;
 pub(crate) use repository::Known;

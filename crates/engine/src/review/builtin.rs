@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use tribunal_code::language::Language;
 use tribunal_code::nature::Nature;
 use tribunal_code::rule::{Domain, Hit, Refusal, Report, Reviewer, Silenced, Source, TextSource};
 use tribunal_core::finding::{Finding, Grounding, Label, Location, Source as Told};
@@ -158,6 +159,39 @@ fn check_file(
     }
     report_each_secret_once(&mut all);
     Ok(all)
+}
+
+/// Returns the rules that match in a text as if it lay at `path`, each as often as it matches. What a
+/// comment silences matches all the same.
+pub(crate) fn rules_matching(
+    reviewer: &Reviewer,
+    path: &str,
+    text: &str,
+) -> Result<Vec<String>, String> {
+    let source = TextSource {
+        path,
+        text,
+        changed: None,
+    };
+    let mut reports = vec![reviewer.check_text(&source)];
+    if let Some(language) = Language::detect(path, text) {
+        let source = Source {
+            path,
+            language,
+            text,
+            changed: None,
+        };
+        reports.push(reviewer.check(&source).map_err(|error| error.to_string())?);
+    }
+    let mut rules = Vec::new();
+    for report in reports {
+        if report.cut_off.is_some() {
+            return Err("it took too long, or too many rules matched".to_owned());
+        }
+        rules.extend(report.hits.into_iter().map(|hit| hit.rule));
+        rules.extend(report.silenced.into_iter().map(|one| one.hit.rule));
+    }
+    Ok(rules)
 }
 
 /// Removes what one of two rules about credentials says of lines that the other one covers.

@@ -4,7 +4,7 @@ mod rounds;
 
 use std::collections::BTreeMap;
 
-use tribunal_code::ground::fingerprint;
+use tribunal_code::ground::{Identity, fingerprint};
 use tribunal_code::nature::Nature;
 use tribunal_core::consensus::{
     Advisory, ClaimText, Group, Kind, Note, Reversal, Settlement, Verdict,
@@ -21,7 +21,7 @@ use tribunal_core::review::report::{
     ChangeSummary, Dissent, FixedFinding, FrameLine, REVIEW_SCHEMA, ReviewReport, ReviewedFinding,
     ReviewerState, ReviewerSummary, Standing, SuppressedFinding, Voice,
 };
-use tribunal_core::rulings;
+use tribunal_core::rulings::{self, CitedPlace};
 use tribunal_core::scale::Severity;
 use tribunal_core::text::truncate_chars;
 use tribunal_store::RunRecord;
@@ -104,11 +104,10 @@ impl Parts<'_> {
                 finding
             })
             .collect();
-        let codes: Vec<String> = groups()
-            .map(|(group, _)| self.ground.identity(self.lead(group)).code)
+        let places: Vec<CitedPlace> = groups()
+            .map(|(group, _)| cited_place(self.ground.identity(self.lead(group))))
             .collect();
-        let codes: Vec<&str> = codes.iter().map(String::as_str).collect();
-        rulings::dismiss(&mut findings, &codes, &self.request.rulings.rulings);
+        rulings::dismiss(&mut findings, &places, &self.request.rulings.rulings);
         let reviewers: Vec<ReviewerSummary> =
             self.heard.iter().map(|one| self.reviewer(one)).collect();
         let gate = self.gate(&findings, &reviewers);
@@ -158,6 +157,7 @@ impl Parts<'_> {
                 obligation: finding.obligation,
                 severity: finding.weight(),
                 counts: finding.counts,
+                is_to_do: false,
             })
             .collect();
         let missing = missing_for_gate(self.request, self.change, reviewers);
@@ -385,6 +385,7 @@ impl Parts<'_> {
 
     fn voice(&self, finding: &Finding) -> Voice {
         let key = (finding.reviewer.clone(), finding.id.clone());
+        let claimed = self.ground.claim(finding).claimed;
         Voice {
             reviewer: finding.reviewer.clone(),
             family: finding.family.clone(),
@@ -393,7 +394,9 @@ impl Parts<'_> {
             title: finding.title.clone(),
             description: finding.description.clone(),
             location: finding.location.clone(),
-            place: self.ground.claim(finding).claimed.place,
+            place: claimed.place,
+            scope: claimed.scope,
+            signature: claimed.signature,
             category: finding.category,
             suggestion: finding.suggestion.clone(),
             trigger: finding.trigger.clone(),
@@ -467,6 +470,17 @@ fn shown_order(settlement: &Settlement, group: &Group) -> Vec<u32> {
     members
 }
 
+/// Returns the place of a finding as the team's rulings tell places apart.
+fn cited_place(identity: Identity) -> CitedPlace {
+    CitedPlace {
+        code: identity.code,
+        scope: identity.scope,
+        signature: identity.signature,
+        is_only: identity.is_only,
+        is_only_name: identity.is_only_name,
+    }
+}
+
 /// Returns what the findings of a settlement claim, group by group.
 pub(super) fn sightings(settlement: &Settlement, ground: &Ground<'_>) -> Vec<Sighting> {
     let sighting = |group: &Group| {
@@ -501,6 +515,8 @@ pub(crate) fn claimed(finding: &ReviewedFinding) -> Vec<Claimed> {
         category: voice.category.unwrap_or(Category::Other),
         rule: voice.rule.clone(),
         text: ClaimText::new(&voice.title, &voice.description),
+        scope: voice.scope.clone(),
+        signature: voice.signature.clone(),
     });
     claimed.collect()
 }

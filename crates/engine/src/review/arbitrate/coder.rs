@@ -1,5 +1,6 @@
 //! The coder at work: one question in a place of its own, once more for what it left out.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,9 @@ use crate::change::AgentFiles;
 use crate::files::hash_of;
 use crate::worktree::{Collected, Signature, TouchedFile, Worktree, remove_tree};
 
+/// So many files are named; a number tells of the rest.
+const NAMED: usize = 5;
+
 /// What came of a round of the coder.
 pub(super) struct Worked {
     /// Its answers by position on the docket; nothing where none could be read, asked twice.
@@ -31,6 +35,10 @@ pub(super) struct Worked {
     pub(super) commit: String,
     pub(super) files: Vec<TouchedFile>,
     not_taken: Vec<String>,
+    /// The paths of what was not taken.
+    missing: Vec<String>,
+    /// Build output that was left where it was.
+    products: Vec<String>,
     pub(super) problems: Vec<String>,
     disturbed: Vec<String>,
 }
@@ -73,12 +81,34 @@ impl Worked {
         })
     }
 
+    /// Returns what of the work was not taken: the rest may not work without it.
+    pub(super) fn gap(&self, coder: &CoderSeat) -> Option<String> {
+        let missing = named(&self.missing)?;
+        let coder = &coder.name;
+        Some(format!(
+            "not all that the coder {coder} wrote was taken: {missing} is missing"
+        ))
+    }
+
+    /// Returns which build output was left out.
+    pub(super) fn remark(&self, coder: &CoderSeat) -> Option<String> {
+        let products = named(&self.products)?;
+        let coder = &coder.name;
+        Some(format!(
+            "build output of the coder {coder} was not taken: {products}"
+        ))
+    }
+
     fn take(&mut self, stint: &Stint) {
         self.commit.clone_from(&stint.collected.commit);
         self.files.extend(stint.collected.files.iter().cloned());
         self.files.sort_by(|one, other| one.path.cmp(&other.path));
         self.files.dedup_by(|one, other| one.path == other.path);
         let left_out = stint.collected.left_out.iter();
+        self.missing
+            .extend(left_out.clone().map(|left| left.path.clone()));
+        self.products
+            .extend(stint.collected.products.iter().cloned());
         self.disturbed.extend(stint.disturbed.iter().cloned());
         self.not_taken
             .extend(left_out.map(|left| match left.detail.as_str() {
@@ -126,6 +156,8 @@ impl Bench<'_> {
             commit: start.to_owned(),
             files: Vec::new(),
             not_taken: Vec::new(),
+            missing: Vec::new(),
+            products: Vec::new(),
             problems: Vec::new(),
             disturbed: Vec::new(),
         };
@@ -296,6 +328,21 @@ pub(super) fn assign(docket: &Docket, positions: &[usize]) -> (String, Vec<Asked
         });
     }
     (json_lines(shown), asked)
+}
+
+/// Returns a few of these paths, for people; nothing when there is none.
+fn named(paths: &[String]) -> Option<String> {
+    let all: BTreeSet<&String> = paths.iter().collect();
+    let first: Vec<String> = all
+        .iter()
+        .take(NAMED)
+        .map(|path| format!("`{path}`"))
+        .collect();
+    match all.len() {
+        0 => None,
+        n if n > NAMED => Some(format!("{} and {} more", first.join(", "), n - NAMED)),
+        _ => Some(first.join(", ")),
+    }
 }
 
 fn has_answer(worked: &Worked) -> bool {

@@ -34,6 +34,8 @@ pub(super) fn voice(
         description: String::new(),
         location: Location::default(),
         place: String::new(),
+        scope: String::new(),
+        signature: String::new(),
         category: None,
         suggestion: String::new(),
         trigger: String::new(),
