@@ -53,9 +53,13 @@ impl Engine {
                 request,
                 wish,
                 tracked: &tracked,
-                reviewed: change.files.iter().map(|file| file.path.clone()).collect(),
             };
             tracked = bench.arbitrate(&mut report).await?;
+        }
+        for told in self.disturbances(case).await? {
+            if !report.notes.contains(&told) {
+                report.notes.push(told);
+            }
         }
         self.note_settled(case, &report).await?;
         if !tracked.is_empty() {

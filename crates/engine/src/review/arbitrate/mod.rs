@@ -168,8 +168,6 @@ pub(super) struct Bench<'a> {
     pub(super) wish: &'a ArbitrationRequest,
     /// How findings stand, for the records of disputes.
     pub(super) tracked: &'a [TrackedFinding],
-    /// The files under review, by path.
-    pub(super) reviewed: Vec<String>,
 }
 
 /// What an arbitration leads to, besides the docket.
