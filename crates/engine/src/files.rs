@@ -260,9 +260,10 @@ pub(crate) fn write_in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
     options.open(path)?.write_all(bytes)
 }
 
-/// Writes a file for the user, who decides by umask who else may read it.
+/// Writes a file for the user, who decides by umask who else may read it. Nobody but the user's group
+/// may ever write it.
 pub fn write_shared(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_atomically(path, bytes, 0o666, Durability::Machine)
+    write_atomically(path, bytes, 0o664, Durability::Machine)
 }
 
 fn write_atomically(

@@ -31,3 +31,4 @@ mod team_rulings;
 mod trial;
 mod trust;
 mod verdict;
+mod watch;

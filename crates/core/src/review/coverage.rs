@@ -13,6 +13,10 @@ pub struct Coverage {
     pub reviewed: Vec<CoveredFile>,
     /// The files that nobody saw, by path.
     pub left_out: Vec<LeftOut>,
+    /// What agents that look around were not given, because it instructs or configures agents, is
+    /// hidden and unknown, or may hold secrets. What changed in it is part of the question.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
 }
 
 impl Coverage {

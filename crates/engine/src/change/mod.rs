@@ -12,7 +12,8 @@ mod before;
 pub(crate) mod blobs;
 pub(crate) mod checkout;
 mod compare;
-mod discover;
+pub(crate) mod discover;
+mod dot_names;
 mod error;
 pub(crate) mod git;
 mod linter_settings;
@@ -44,6 +45,7 @@ use tribunal_code::lines::LineSet;
 use tribunal_core::review::coverage::{FileStatus, LeftOut};
 
 pub use before::{Before, settings_before};
+pub(crate) use checkout::withheld_from_reviewers;
 pub use checkout::{AgentFiles, checkout};
 pub use error::ChangeError;
 pub(crate) use linter_settings::{

@@ -54,12 +54,16 @@ impl Engine {
                 wish,
                 tracked: &tracked,
                 change: &change,
-                reviewed: change.files.iter().map(|file| file.path.clone()).collect(),
             };
             tracked = bench.arbitrate(&mut report).await?;
         }
         if let Some(why) = &request.outdated {
             report.mark_outdated(why);
+        }
+        for told in self.disturbances(case).await? {
+            if !report.notes.contains(&told) {
+                report.notes.push(told);
+            }
         }
         self.note_settled(case, &report).await?;
         if !tracked.is_empty() {

@@ -40,7 +40,9 @@ use tribunal_store::{CaseRecord, StoreError};
 
 use crate::Engine;
 use crate::case::{Case, CaseError, blocking};
-use crate::change::{self, Change, ChangeLimits, ChangeRequest, Pinned, Repository};
+use crate::change::{
+    self, Change, ChangeLimits, ChangeRequest, Pinned, Repository, withheld_from_reviewers,
+};
 use crate::config::{Rounds, Settings, Weighing};
 use crate::export::Exported;
 use crate::stats::statistics_of;
@@ -189,6 +191,9 @@ pub(crate) struct ReviewRequest {
     /// What the reader should know about where the settings came from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    /// What agents that look around are not given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    withheld: Vec<String>,
     /// Whether comments and attributes that the change adds suppress nothing. Reviews of earlier
     /// versions were done without asking.
     #[serde(default)]
@@ -367,6 +372,7 @@ impl Engine {
         let steering = {
             let (repository, pinned) = (repository.clone(), pinned.clone());
             let note = wish.settings.clone();
+            let looks_around = self.is_looked_around_by(&members);
             let mut levels = settings.review.rules.clone();
             if !members
                 .iter()
@@ -379,11 +385,15 @@ impl Engine {
                 let mut notes = steer::notes(&repository, &pinned, &note)?;
                 notes.extend(rules.notes);
                 notes.extend(steer::settle_levels(&mut levels, &rules.ids));
-                Ok::<_, CaseError>((rules.texts, levels, notes))
+                let withheld = match looks_around && pinned.empty.is_none() {
+                    true => withheld_from_reviewers(&repository, &pinned)?,
+                    false => Vec::new(),
+                };
+                Ok::<_, CaseError>((rules.texts, levels, notes, withheld))
             })
         };
         let failed = |error| CaseError::Request(format!("reading the rules failed: {error}"));
-        let (rules, rule_levels, notes) = steering.await.map_err(failed)??;
+        let (rules, rule_levels, notes, withheld) = steering.await.map_err(failed)??;
         let request = ReviewRequest {
             arbitration,
             branch,
@@ -393,6 +403,7 @@ impl Engine {
             rules,
             rule_levels,
             notes,
+            withheld,
             evidence: None,
             rulings: self.rulings_in_force(repository, &pinned).await?,
             moving: Some(MovingSource::of(&wish)),

@@ -19,6 +19,7 @@ pub(super) fn coverage(change: &Change, request: &ReviewRequest, heard: &[Heard]
     let mut coverage = Coverage {
         reviewed: Vec::new(),
         left_out: change.left_out.clone(),
+        withheld: request.withheld.clone(),
     };
     let has_agents = request.members.iter().any(|member| {
         matches!(

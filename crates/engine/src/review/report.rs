@@ -30,6 +30,7 @@ use super::ReviewRequest;
 use super::debate::Aside;
 use super::ground::Ground;
 use super::hear::Heard;
+use crate::change::agent_names::speaks_to_agents;
 use crate::change::{Change, ChangedFile};
 
 /// Lines of code around a finding in its frame.
@@ -38,6 +39,27 @@ const AROUND: u32 = 2;
 const LONGEST_FRAME: u32 = 12;
 /// Longest line of a frame, in characters.
 const WIDEST_FRAME: usize = 400;
+
+/// Most names in a note.
+const NAMED: usize = 6;
+
+/// Says that a change alters what agents are told, if it does: whoever merges it instructs theirs.
+fn note_on_agent_files(change: &Change) -> Option<String> {
+    let files = change.files.iter().map(|file| file.path.as_str());
+    let files: Vec<&str> = files.filter(|path| speaks_to_agents(path)).collect();
+    let more = match files.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let shown: Vec<&str> = files.iter().copied().take(NAMED).collect();
+    (!files.is_empty()).then(|| {
+        format!(
+            "the change alters what instructs or configures agents: `{}`{more}; reviewers \
+             saw it as text only",
+            shown.join("`, `")
+        )
+    })
+}
 
 /// Why citations do not fully hold, by reviewer and id of the finding.
 pub(super) type Doubts = BTreeMap<(String, String), Vec<String>>;
@@ -208,11 +230,13 @@ impl Parts<'_> {
             .iter()
             .flat_map(|one| one.notes.iter().cloned())
             .collect();
+        let to_agents: Vec<String> = note_on_agent_files(self.change).into_iter().collect();
         let empty = self.change.pinned.empty.as_ref();
         let hints = empty.map_or(&[][..], |empty| empty.hints.as_slice());
         [
             &self.request.notes[..],
             &self.request.rulings.notes,
+            &to_agents,
             &of_reviewers,
             &self.settlement.problems,
             &self.aside.notes,

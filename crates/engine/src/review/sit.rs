@@ -247,6 +247,16 @@ impl Engine {
         Ok(all)
     }
 
+    /// Tells whether one of these looks at files by itself.
+    pub(super) fn is_looked_around_by(&self, members: &[Member]) -> bool {
+        members.iter().any(|member| match member {
+            Member::Agent { name, .. } => self
+                .seat(name)
+                .is_ok_and(|seat| seat.agent.works_in_directory()),
+            Member::Builtin { .. } | Member::Import { .. } | Member::Unasked { .. } => false,
+        })
+    }
+
     /// Makes a checkout for agents that look at files; an empty path when nobody does.
     pub(super) async fn prepare_checkout(
         &self,
@@ -254,12 +264,7 @@ impl Engine {
         repository: &Repository,
         request: &ReviewRequest,
     ) -> Result<PathBuf, CaseError> {
-        let needs = request.members.iter().any(|member| match member {
-            Member::Agent { name, .. } => self
-                .seat(name)
-                .is_ok_and(|seat| seat.agent.works_in_directory()),
-            Member::Builtin { .. } | Member::Import { .. } | Member::Unasked { .. } => false,
-        });
+        let needs = self.is_looked_around_by(&request.members);
         let place = self.dir.workplace(case.id());
         if !needs || request.pinned.empty.is_some() {
             return Ok(place);

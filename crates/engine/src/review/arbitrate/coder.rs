@@ -21,7 +21,6 @@ use super::{Bench, CoderSeat};
 use crate::call::Question;
 use crate::case::{CaseError, Then, blocking};
 use crate::change::AgentFiles;
-use crate::files::hash_of;
 use crate::worktree::{Collected, Signature, TouchedFile, Worktree, remove_tree};
 
 /// So many files are named; a number tells of the rest.
@@ -48,7 +47,8 @@ pub(super) struct Worked {
 struct Stint {
     run: RunId,
     collected: Collected,
-    /// Files of the user that changed meanwhile, whoever did it.
+    /// Files of the user that changed meanwhile, whoever did it. Earlier versions recorded them
+    /// here; now they are an event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     disturbed: Vec<String>,
 }
@@ -222,7 +222,6 @@ impl Bench<'_> {
                 access: Access::Write,
                 directory: worktree.as_ref().map_or(PathBuf::new(), Worktree::path),
             };
-            let before = self.users_files();
             let answer = match engine.put(case, &step, &question).await? {
                 Ok(answer) => answer,
                 Err(error) => {
@@ -237,13 +236,10 @@ impl Bench<'_> {
                 (None, None) => return Ok(None),
             };
             tribunal_store::crashpoint!("arbitrate.coder.collected");
-            let after = self.users_files();
-            let disturbed = before.into_iter().zip(after);
-            let disturbed = disturbed.filter(|(before, after)| before != after);
             Ok(Some(Stint {
                 run: answer.run,
                 collected,
-                disturbed: disturbed.map(|((path, _), _)| path).collect(),
+                disturbed: Vec::new(),
             }))
         };
         let stint = case.step_if_answered(&step, Then::GoOn, work).await?;
@@ -253,19 +249,6 @@ impl Bench<'_> {
             let unknown = || AgentError::new(ErrorClass::Crash, "no answer came");
             failure.unwrap_or_else(unknown).message
         }))
-    }
-
-    /// Returns the reviewed files as they lie in the user's tree, each with a hash.
-    ///
-    /// Programs run with the rights of the user. Only their own sandbox keeps them from writing
-    /// elsewhere, so what happens to these files is watched.
-    fn users_files(&self) -> Vec<(String, Option<String>)> {
-        let root = self.repository.root();
-        let hashed = |path: &String| {
-            let bytes = std::fs::read(root.join(path)).ok();
-            (path.clone(), bytes.map(|bytes| hash_of(&bytes)))
-        };
-        self.reviewed.iter().map(hashed).collect()
     }
 
     async fn furnish(&self, place: PathBuf, start: String) -> Result<Worktree, CaseError> {

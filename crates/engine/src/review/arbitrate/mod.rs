@@ -176,8 +176,6 @@ pub(super) struct Bench<'a> {
     pub(super) tracked: &'a [TrackedFinding],
     /// What is under review.
     pub(super) change: &'a Change,
-    /// The files under review, by path.
-    pub(super) reviewed: Vec<String>,
 }
 
 /// What an arbitration leads to, besides the docket.

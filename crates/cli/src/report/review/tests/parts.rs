@@ -111,5 +111,6 @@ pub(super) fn coverage() -> Coverage {
             file("src/invoice/total.rs", FileStatus::Modified, 1),
         ],
         left_out,
+        withheld: Vec::new(),
     }
 }
