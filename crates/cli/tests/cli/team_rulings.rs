@@ -165,7 +165,7 @@ fn what_is_wrong_in_the_file_is_named_and_does_not_count() {
     assert_snapshot!(told.join("\n"), @r#"
     `.tribunal/rulings.yml` of the base commit: entry 1: missing field `reason`; this entry does not count
     `.tribunal/rulings.yml` of the base commit: entry 1: `reason` is empty; this entry does not count
-    `.tribunal/rulings.yml` of the base commit: entry 1: unknown field `severity`, expected one of `finding`, `fingerprint`, `file`, `function`, `code`, `category`, `rule`, `title`, `also`, `decision`, `basis`, `reason`, `by`, `date`, `expires`; this entry does not count
+    `.tribunal/rulings.yml` of the base commit: entry 1: unknown field `severity`, expected one of `finding`, `fingerprint`, `file`, `function`, `scope`, `signature`, `code`, `category`, `rule`, `title`, `also`, `decision`, `basis`, `reason`, `by`, `date`, `expires`; this entry does not count
     `.tribunal/rulings.yml` of the base commit cannot be read, so nothing in it counts: unknown key `rules`; the only key is `rulings`
     `.tribunal/rulings.yml` of the base commit: entry 1: unknown variant `enforce`, expected `dismiss`; this entry does not count
     `.tribunal/rulings.yml` of the base commit: entry 1: missing field `finding`; this entry does not count
