@@ -285,8 +285,17 @@ fn check_change(
 }
 
 fn verdict(reasons: &[Reason], lines: Option<(u32, u32)>) -> Grounding {
+    // Who points at a line of the change and quotes it badly has not made the place up.
+    let is_outside = |reason: &Reason| {
+        matches!(
+            reason,
+            Reason::FileNotChanged | Reason::FarFromChange { .. }
+        )
+    };
+    let is_in_change = lines.is_some() && !reasons.iter().any(is_outside);
     let is_refuted = reasons.iter().any(|reason| match reason {
-        Reason::FileMissing | Reason::QuoteMissing => true,
+        Reason::FileMissing => true,
+        Reason::QuoteMissing => !is_in_change,
         Reason::LineMissing { .. } => lines.is_none(),
         Reason::NoFile
         | Reason::RangeReversed

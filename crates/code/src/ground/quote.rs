@@ -1,5 +1,14 @@
 //! Finds quoted code and names in a text, whatever the whitespace.
 
+/// Less than this, in bytes, stands anywhere.
+const SHORTEST_BARE: usize = 3;
+
+/// What people put around code that they quote.
+const QUOTATION_MARKS: [char; 11] = [
+    '`', '"', '\'', '\u{201c}', '\u{201d}', '\u{201e}', '\u{2018}', '\u{2019}', '\u{201a}',
+    '\u{ab}', '\u{bb}',
+];
+
 /// A text without its whitespace, which still knows its lines.
 pub(super) struct Compact {
     text: String,
@@ -24,14 +33,23 @@ impl Compact {
 
     /// Returns first and last line of a quote that begins within `lines`.
     ///
-    /// An ellipsis stands for anything: the pieces around it must follow each other.
+    /// An ellipsis stands for anything: the pieces around it must follow each other. What is not
+    /// there as it is written is looked for once more without what people put around code.
     pub(super) fn find(&self, quote: &str, lines: (u32, u32)) -> Option<(u32, u32)> {
-        let pieces = pieces(quote);
+        let written = self.find_pieces(&pieces(quote), lines);
+        written.or_else(|| {
+            let bare = pieces(&unwrapped(quote));
+            let length: usize = bare.iter().map(String::len).sum();
+            (length >= SHORTEST_BARE).then(|| self.find_pieces(&bare, lines))?
+        })
+    }
+
+    fn find_pieces(&self, pieces: &[String], lines: (u32, u32)) -> Option<(u32, u32)> {
         let from = self.offset(lines.0);
         let to = self.offset(lines.1.saturating_add(1));
         let mut first = None;
         let mut at = from;
-        for piece in &pieces {
+        for piece in pieces {
             let found = at + self.text.get(at..)?.find(piece.as_str())?;
             let is_late = first.is_none() && found >= to;
             if is_late {
@@ -82,6 +100,46 @@ fn pieces(quote: &str) -> Vec<String> {
         .map(|piece| piece.chars().filter(|c| !c.is_whitespace()).collect())
         .filter(|piece: &String| !piece.is_empty())
         .collect()
+}
+
+/// Takes away what stands around quoted code and is not part of it: fences, quotation marks, the
+/// place, the number and the sign of a line, a semicolon at its end, ellipses.
+fn unwrapped(quote: &str) -> String {
+    let is_fence = |line: &&str| {
+        let line = line.trim();
+        line.starts_with("```") || line.starts_with("~~~")
+    };
+    let lines = quote.lines().filter(|line| !is_fence(line));
+    let bare: Vec<&str> = lines.map(bare_line).collect();
+    bare.join("\n").replace("...", "\u{2026}")
+}
+
+/// Returns a line of code without number, sign and marks. What is taken from the ends of the code
+/// itself does no harm: the rest of it still stands in the file.
+fn bare_line(line: &str) -> &str {
+    let marks = |c: char| c.is_whitespace() || QUOTATION_MARKS.contains(&c);
+    let line = without_place(line.trim_matches(marks)).trim_start_matches(marks);
+    let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let after = &line[digits..];
+    let is_number = digits > 0 && after.starts_with([' ', '\t', ':', '|', '\u{2502}', '+', '-']);
+    let line = match is_number {
+        true => after.trim_start_matches([' ', '\t', ':', '|', '\u{2502}']),
+        false => line,
+    };
+    let line = line.strip_prefix(['+', '-', '>']).unwrap_or(line);
+    let end = |c: char| marks(c) || matches!(c, ';' | ',');
+    line.trim_start_matches(marks).trim_end_matches(end)
+}
+
+/// Cuts `path:3:` off the beginning of a line.
+fn without_place(line: &str) -> &str {
+    let Some((first, rest)) = line.split_once(char::is_whitespace) else {
+        return line;
+    };
+    let place = first.trim_end_matches(':').rsplit_once(':');
+    let is_place = place
+        .is_some_and(|(path, number)| path.contains(['.', '/']) && number.parse::<u32>().is_ok());
+    if is_place { rest } else { line }
 }
 
 /// Tells whether a name occurs as a word of its own, in the whole text or within some lines.

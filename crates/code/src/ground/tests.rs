@@ -73,11 +73,63 @@ fn what_does_not_exist_is_refuted() {
     check(
         Claim {
             quote: "shutil.rmtree(path)",
+            line: None,
             ..at(3)
         },
         Grounding::Refuted,
         &["the quoted code is not in the file"],
     );
+}
+
+#[test]
+fn a_quote_that_is_not_there_refutes_only_what_is_outside_of_the_change() {
+    let claim = Claim {
+        quote: "shutil.rmtree(path)",
+        ..at(3)
+    };
+    let near = Diff::parse("--- a.py\n+++ a.py\n@@ -1 +1 @@\n-import sys\n+import os\n");
+    let far = Diff::parse("--- a.py\n+++ a.py\n@@ -70,0 +71 @@\n+x\n");
+    let missing = "the quoted code is not in the file";
+    check(claim, Grounding::Doubtful, &[missing]);
+    check_in(claim, Some(&near), Grounding::Doubtful, &[missing]);
+    let distance = "the nearest change is 68 lines away";
+    check_in(claim, Some(&far), Grounding::Refuted, &[missing, distance]);
+}
+
+#[test]
+fn code_is_found_whatever_people_put_around_it() {
+    for quote in [
+        "`file.write(text)`",
+        "\"file.write(text)\"",
+        "\u{201c}file.write(text)\u{201d}",
+        "'file.write(text)'",
+        "```python\nfile.write(text)\n```",
+        "~~~\n        file.write(text)\n~~~",
+        "+        file.write(text)",
+        "     9 +         file.write(text)",
+        "     9           file.write(text)",
+        "9: file.write(text)",
+        "9 | file.write(text)",
+        "a.py:9: file.write(text)",
+        "file.write(text) ...",
+        "file.write(text)\u{2026}",
+        "file.write(text);",
+        "> file.write(text)",
+        "     8 +     with open(path, 'w') as file:\n     9 +         file.write(text)",
+        "```\n8: with open(path, 'w') as file:\n9: file.write(text)\n```",
+    ] {
+        let claim = Claim { quote, ..at(9) };
+        check(claim, Grounding::Confirmed, &[]);
+    }
+    // What is around it does not make it stand there.
+    for quote in ["`shutil.rmtree(root)`", "9: unlink(everything)"] {
+        let claim = Claim { quote, ..at(9) };
+        check(
+            claim,
+            Grounding::Doubtful,
+            &["the quoted code is not in the file"],
+        );
+    }
 }
 
 #[test]

@@ -135,6 +135,19 @@ impl ClaimText {
         }
     }
 
+    /// Tells whether what is told below the titles of two claims is the same, too. One that tells
+    /// nothing there has not said the same as one that does.
+    #[must_use]
+    pub fn tells_same_as(&self, other: &Self) -> bool {
+        match (self.description, other.description) {
+            (None, None) => true,
+            (Some(own), Some(others)) => {
+                own == others || alike(&self.told_below(), &other.told_below()) >= SHOWN
+            }
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+
     /// Tells whether all that the title of `other` claims is claimed here, too.
     #[must_use]
     pub fn claims_all_of(&self, other: &Self) -> bool {
@@ -289,6 +302,33 @@ mod tests {
         assert!(!zero.has_title_of(&float));
         assert!(zero.has_title_of(&again));
         assert!(zero.has_title_of(&ClaimText::new("bug", "")));
+    }
+
+    #[test]
+    fn a_rating_counts_for_what_is_told_below_a_title_and_not_for_the_title() {
+        let title = "Missing check";
+        let grave = "anyone can read the balance of any account because authorisation is gone";
+        for (description, same) in [
+            (grave, true),
+            (
+                "Authorisation is gone, so anyone can read the balance of any account.",
+                true,
+            ),
+            (
+                "a type check for strings would be nice in the caller",
+                false,
+            ),
+            ("", false),
+        ] {
+            let (one, other) = (
+                ClaimText::new(title, grave),
+                ClaimText::new(title, description),
+            );
+            assert_eq!(one.tells_same_as(&other), same, "{description}");
+            assert_eq!(other.tells_same_as(&one), same, "{description}");
+        }
+        let bare = ClaimText::new(title, "");
+        assert!(bare.tells_same_as(&ClaimText::new(title, "missing check.")));
     }
 
     #[test]

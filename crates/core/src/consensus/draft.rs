@@ -104,8 +104,9 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the median of what each family says at the gravest, if three or more rated the same
-    /// claim. What a program rates lower than others do supports them, and is not a rating against
-    /// them. Neither is what a reviewer says about another claim at the same place.
+    /// claim: title and what is told below it say the same. What a program rates lower than others do
+    /// supports them, and is not a rating against them. Neither is what a reviewer says about another
+    /// claim at the same place.
     fn median_of_families(&self) -> Option<Severity> {
         const ENOUGH: usize = 3;
         if self.voices.len() < ENOUGH {
@@ -127,7 +128,7 @@ impl<'a> Draft<'a> {
             // Whoever leaves out what makes it grave has not rated that.
             let is_same = |one: &ClaimText| {
                 let alike = one.has_title_of(&text) || one.likeness(&text) >= SAME_CLAIM;
-                alike && text.claims_all_of(one)
+                alike && text.claims_all_of(one) && text.tells_same_as(one)
             };
             grave.iter().all(is_same)
         };

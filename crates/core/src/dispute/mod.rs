@@ -167,16 +167,19 @@ impl Opening {
 pub fn lack_of_evidence<'a>(
     evidence: impl IntoIterator<Item = &'a Evidence>,
 ) -> Option<&'static str> {
-    let mut is_empty = true;
+    let (mut is_empty, mut is_unrelated) = (true, false);
     for piece in evidence {
         is_empty = false;
-        if !matches!(piece.check, EvidenceCheck::Refuted { .. }) {
-            return None;
+        match piece.check {
+            EvidenceCheck::Unchecked | EvidenceCheck::Confirmed => return None,
+            EvidenceCheck::Unrelated { .. } => is_unrelated = true,
+            EvidenceCheck::Refuted { .. } => {}
         }
     }
-    Some(match is_empty {
-        true => "the objection brings no evidence",
-        false => "the program refuted all evidence of the objection",
+    Some(match (is_empty, is_unrelated) {
+        (true, _) => "the objection brings no evidence",
+        (false, true) => "no evidence of the objection holds and bears on the place",
+        (false, false) => "the program refuted all evidence of the objection",
     })
 }
 

@@ -174,6 +174,11 @@ pub enum EvidenceCheck {
     Unchecked,
     /// It is as stated.
     Confirmed,
+    /// It is as stated, and says nothing about what is in dispute.
+    Unrelated {
+        /// Why not.
+        why: String,
+    },
     /// It is not as stated.
     Refuted {
         /// What is there instead.
@@ -188,6 +193,7 @@ impl EvidenceCheck {
         match self {
             Self::Unchecked => "not checked".to_owned(),
             Self::Confirmed => "checked: it is there".to_owned(),
+            Self::Unrelated { why } => format!("checked: it does not bear on the place ({why})"),
             Self::Refuted { why } => format!("checked: it is not so ({why})"),
         }
     }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::beside::{MORE_TEXT, is_courtesy};
 use super::signed::complete_object;
 use crate::dispute::Answer;
 
@@ -19,7 +20,10 @@ pub struct JudgeAnswer {
 }
 
 /// What a reason says when it argues for another ruling, in small letters.
-const FOR_THE_REVIEWER: [&str; 26] = [
+///
+/// Such lists have no end. They are the second net; the first is what the judge must say in closed
+/// words before it rules.
+const FOR_THE_REVIEWER: [&str; 91] = [
     "the reviewer is right",
     "the reviewer is correct",
     "the finding is right",
@@ -46,8 +50,73 @@ const FOR_THE_REVIEWER: [&str; 26] = [
     "coder must",
     "coder should",
     "coder has to",
+    "i uphold",
+    "is upheld",
+    "be upheld",
+    "cannot be dismissed",
+    "can't be dismissed",
+    "can not be dismissed",
+    "not be dismissed",
+    "cannot dismiss",
+    "can't dismiss",
+    "not dismiss",
+    "claim is true",
+    "claim is correct",
+    "claim is right",
+    "claim is valid",
+    "claim holds",
+    "claim stands",
+    "finding stands",
+    "accept the finding",
+    "agree with the finding",
+    "agree with the reviewer",
+    "bug is real",
+    "defect is real",
+    "problem is real",
+    "issue is real",
+    "finding is real",
+    "risk is real",
+    "reviewer has a point",
+    "reviewer is partly right",
+    "reviewer is mostly right",
+    "objection is without merit",
+    "objection has no merit",
+    "objection lacks merit",
+    "objection is unfounded",
+    "objection is invalid",
+    "objection does not",
+    "objection is not",
+    "coder is mistaken",
+    "coder is not right",
+    "i was wrong",
+    "needs a fix",
+    "needs fixing",
+    "hat recht",
+    "hat einen punkt",
+    "fehler ist echt",
+    "fehler besteht",
+    "problem besteht",
+    "muss behoben",
+    "sollte behoben",
+    "muss korrigiert",
+    "muss geändert",
+    "muss umgesetzt",
+    "befund ist richtig",
+    "befund ist berechtigt",
+    "befund stimmt",
+    "befund trifft zu",
+    "befund gilt",
+    "behauptung stimmt",
+    "behauptung ist wahr",
+    "behauptung trifft zu",
+    "einwand ist unbegründet",
+    "einwand trägt nicht",
+    "einwand greift nicht",
+    "einwand überzeugt nicht",
+    "nicht abgewiesen",
+    "nicht verworfen",
 ];
-const FOR_THE_CODER: [&str; 14] = [
+const FOR_THE_CODER: [&str; 30] = [
     "the coder is right",
     "the coder is correct",
     "the objection is right",
@@ -62,9 +131,25 @@ const FOR_THE_CODER: [&str; 14] = [
     "should be dismissed",
     "has to be dismissed",
     "need not be fixed",
+    "cannot be enforced",
+    "not be enforced",
+    "cannot enforce",
+    "claim is false",
+    "claim is wrong",
+    "claim does not hold",
+    "no defect",
+    "coder has a point",
+    "reviewer is mistaken",
+    "objection stands",
+    "i was wrong",
+    "befund ist falsch",
+    "befund trifft nicht zu",
+    "einwand ist berechtigt",
+    "einwand ist richtig",
+    "einwand stimmt",
 ];
 /// What a reason says when its author cannot decide.
-const FOR_A_PERSON: [&str; 20] = [
+const FOR_A_PERSON: [&str; 40] = [
     "cannot decide",
     "can not decide",
     "can't decide",
@@ -72,12 +157,24 @@ const FOR_A_PERSON: [&str; 20] = [
     "unable to decide",
     "not able to decide",
     "cannot be decided",
+    "let me decide",
+    "let us decide",
     "cannot rule",
-    "i cannot tell",
-    "i can't tell",
-    "i cannot judge",
+    "cannot tell",
+    "can't tell",
+    "cannot judge",
+    "cannot determine",
+    "can't determine",
+    "cannot be determined",
+    "cannot say",
     "i do not know",
     "i don't know",
+    "i am not sure",
+    "i'm not sure",
+    "am unsure",
+    "not certain",
+    "uncertain",
+    "unclear",
     "must be escalated",
     "should be escalated",
     "person should",
@@ -85,7 +182,21 @@ const FOR_A_PERSON: [&str; 20] = [
     "person has to",
     "human should",
     "human must",
+    "human has to",
+    "unklar",
+    "nicht sicher",
+    "nicht entscheiden",
+    "nicht entscheidbar",
+    "weiß nicht",
+    "mensch muss",
+    "mensch sollte",
 ];
+
+/// What a judge may find about the claim of the reviewer.
+const DEFECT_WORDS: [&str; 4] = ["exists", "absent", "intended", "unclear"];
+
+/// Whose evidence may stand.
+const EVIDENCE_WORDS: [&str; 3] = ["reviewer", "coder", "neither"];
 
 /// A reason has at least so many letters and digits.
 const SHORTEST_REASON: usize = 6;
@@ -149,14 +260,50 @@ pub fn read_signed_ruling(
         answer,
         reason: required(&value, "reason")?,
         reversal: required(&value, "reversal")?,
-        doubt: doubt.map(str::to_owned).or_else(|| {
-            let other = other_ruling(&beside, answer)?;
-            Some(format!(
-                "beside the answer stands \"{other}\" and the `ruling` is {answer}; which of them \
-                 is meant?"
-            ))
-        }),
+        doubt: doubt
+            .map(str::to_owned)
+            .or_else(|| doubt_beside(&beside, answer))
+            .or_else(|| doubt_of_words(&value, answer)),
     })
+}
+
+/// Says so if the text beside a ruling is more than courtesy. What escalates needs no proof.
+fn doubt_beside(beside: &str, answer: Answer) -> Option<String> {
+    if let Some(other) = other_ruling(beside, answer) {
+        return Some(format!(
+            "beside the answer stands \"{other}\" and the `ruling` is {answer}; which of them is \
+             meant?"
+        ));
+    }
+    let is_fine = answer == Answer::Escalate || is_courtesy(beside, answer.as_str());
+    (!is_fine).then(|| MORE_TEXT.to_owned())
+}
+
+/// Says so if what a judge found and whose evidence stands, in closed words, do not go with the
+/// ruling. Answers of earlier versions do not have these words.
+fn doubt_of_words(value: &Value, answer: Answer) -> Option<String> {
+    let (defect, evidence) = (value.get("defect"), value.get("evidence"));
+    let check = |key: &str, word: &Value, known: &[&str], fitting: &[&str]| {
+        let word = word.as_str().unwrap_or_default();
+        if !known.contains(&word) {
+            let known = known.join(", ");
+            return Some(format!("`{key}` is none of the words {known}"));
+        }
+        let fits = answer == Answer::Escalate || fitting.contains(&word);
+        (!fits).then(|| {
+            format!(
+                "`{key}` is \"{word}\" and the `ruling` is {answer}; they do not go together, so \
+                 which of them is meant?"
+            )
+        })
+    };
+    let (defects, sides): (&[&str], &[&str]) = match answer {
+        Answer::Enforce => (&["exists"], &["reviewer", "neither"]),
+        Answer::Dismiss => (&["absent", "intended"], &["coder", "neither"]),
+        Answer::Escalate => (&[], &[]),
+    };
+    let defect = defect.and_then(|word| check("defect", word, &DEFECT_WORDS, defects));
+    defect.or_else(|| evidence.and_then(|word| check("evidence", word, &EVIDENCE_WORDS, sides)))
 }
 
 /// Returns the word of another ruling in a text.
@@ -340,9 +487,82 @@ mod tests {
                 false,
             ),
             (format!("> {whole}"), false),
+            (
+                format!("After thought the reviewer is right, so it must be fixed.\n{whole}"),
+                false,
+            ),
+            (format!("The finding stands.\n{whole}"), false),
+            (
+                format!("{whole}\nWait, I was wrong: the finding stands."),
+                false,
+            ),
+            (format!("Der Befund stimmt.\n{whole}"), false),
+            (format!("Here is my ruling:\n{whole}"), true),
         ] {
             let read = read_signed_ruling(&text, None, "n-7").and_then(JudgeAnswer::checked);
             assert_eq!(read.is_ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn closed_words_that_do_not_go_with_the_ruling_are_asked_about() {
+        let say = |ruling: &str, words: &str| {
+            let whole = object(&format!("{ruling:?}")).replace("a.rs:3", "a.rs:3 shows it.");
+            let text = whole.replace(r#""ruling""#, &format!(r#"{words}"ruling""#));
+            let read = read_signed_ruling(&text, None, "n-7").expect("it is an answer");
+            read.checked().is_ok()
+        };
+        for (defect, allowed) in [
+            ("exists", ["ENFORCE", "ESCALATE", ""]),
+            ("absent", ["DISMISS", "ESCALATE", ""]),
+            ("intended", ["DISMISS", "ESCALATE", ""]),
+            ("unclear", ["ESCALATE", "", ""]),
+            ("maybe", ["", "", ""]),
+        ] {
+            for ruling in ["ENFORCE", "DISMISS", "ESCALATE"] {
+                let found = say(ruling, &format!(r#""defect": {defect:?}, "#));
+                assert_eq!(found, allowed.contains(&ruling), "{defect} {ruling}");
+            }
+        }
+        for (side, allowed) in [
+            ("reviewer", ["ENFORCE", "ESCALATE", ""]),
+            ("coder", ["DISMISS", "ESCALATE", ""]),
+            ("neither", ["ENFORCE", "DISMISS", "ESCALATE"]),
+            ("both", ["", "", ""]),
+        ] {
+            for ruling in ["ENFORCE", "DISMISS", "ESCALATE"] {
+                let found = say(ruling, &format!(r#""evidence": {side:?}, "#));
+                assert_eq!(found, allowed.contains(&ruling), "{side} {ruling}");
+            }
+        }
+        assert!(!say("DISMISS", r#""defect": ["absent"], "#));
+        assert!(!say("DISMISS", r#""defect": null, "#));
+    }
+
+    #[test]
+    fn a_reason_for_the_other_side_does_not_dismiss() {
+        for reason in [
+            "I uphold the finding since a.rs:3 raises for zero.",
+            "This cannot be dismissed: a.rs:3 raises for zero.",
+            "The material does not let me decide whether x may be zero.",
+            "It is unclear from the material whether callers pass zero.",
+            "Callers may pass zero, I am not sure.",
+            "The claim is true, and x == 0 raises at line 3.",
+            "The bug is real and crashes at a.rs:3.",
+            "The reviewer has a point: x can be zero.",
+            "I accept the finding as reported; line 3 divides by x.",
+            "The coder's objection is without merit, x is unchecked.",
+            "Der Reviewer hat recht, in Zeile 3 wird durch x geteilt.",
+            "Der Fehler besteht und muss behoben werden.",
+            "Es ist unklar, ob x null sein kann.",
+        ] {
+            let read = JudgeAnswer {
+                answer: Answer::Dismiss,
+                reason: reason.to_owned(),
+                reversal: "a test".to_owned(),
+                doubt: None,
+            };
+            assert!(read.checked().is_err(), "{reason}");
         }
     }
 

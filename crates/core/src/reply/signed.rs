@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::find::{Author, Findings, findings_in_value, unrated};
 use super::strict::Strict;
 use super::{Problem, beside, tags};
+use crate::finding::Label;
 
 /// Objects that cannot be read are skipped; after so many the text is given up.
 const MOST_ATTEMPTS: usize = 256;
@@ -38,7 +39,10 @@ pub fn read_signed_findings(
             None => {
                 let mut found = read_object(&signed.read.value, nonce, author);
                 found.problems.extend(signed.read.problems());
-                found
+                match lost(&found, &signed) {
+                    Some(lost) => refused(lost),
+                    None => found,
+                }
             }
         },
         Ok(None) => read_lines(text, nonce, author),
@@ -139,6 +143,63 @@ fn label_beside(beside: &str, author: &Author) -> Option<&'static str> {
     is_any.then_some("a finding with a label in brackets stands beside the JSON object, not in it")
 }
 
+/// Says so if a finding may stand in a complete answer or beside it where nobody reads it.
+fn lost(found: &Findings, signed: &Signed) -> Option<&'static str> {
+    let others = || {
+        let object = signed.read.value.as_object().into_iter().flatten();
+        object.filter(|(key, _)| !matches!(key.as_str(), "nonce" | "end" | "findings"))
+    };
+    if !found.answered {
+        None
+    } else if others().any(|(_, value)| holds_objects(value)) {
+        Some(OTHER_LIST)
+    } else if !found.findings.is_empty() {
+        is_graver_beside(&signed.beside, found).then_some(OTHER_LABEL)
+    } else {
+        let is_fine = |(_, value): (&String, &Value)| all_courtesy(value);
+        let goes = beside::goes_with_nothing(&signed.beside) && others().all(is_fine);
+        (!goes).then_some(beside::NOT_NOTHING)
+    }
+}
+
+/// What is wrong with an answer that has more than the one list.
+const OTHER_LIST: &str = "the answer holds objects under another key than `findings`; all findings \
+                          belong into that one list";
+
+/// What is wrong with an answer beside which something graver stands than in it.
+const OTHER_LABEL: &str = "a line with a graver label than any finding has stands in the answer \
+                           without being a finding";
+
+/// Tells whether a value is or has a list of objects.
+fn holds_objects(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items
+            .iter()
+            .any(|item| item.is_object() || holds_objects(item)),
+        Value::Object(object) => object.values().any(holds_objects),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+/// Tells whether all texts of a value are courtesy.
+fn all_courtesy(value: &Value) -> bool {
+    match value {
+        Value::String(text) => beside::is_courtesy(text, ""),
+        Value::Array(items) => items.iter().all(all_courtesy),
+        Value::Object(object) => object.values().all(all_courtesy),
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+    }
+}
+
+/// Tells whether a line has a graver label than all findings.
+fn is_graver_beside(beside: &str, found: &Findings) -> bool {
+    let rated = found.findings.iter().map(|one| {
+        let label = one.label.map(Label::severity);
+        one.severity.max(label)
+    });
+    tags::gravest_bare_label(beside) > rated.max().flatten()
+}
+
 fn unsigned(text: &str, nonce: &str) -> &'static str {
     if text.trim().is_empty() {
         "the answer is empty"
@@ -176,6 +237,7 @@ fn read_lines(text: &str, nonce: &str, author: &Author) -> Findings {
     let mut answers: Vec<String> = Vec::new();
     let mut open: Option<String> = None;
     let mut after = String::new();
+    let mut beside = String::new();
     for line in text.lines() {
         let marked = mark(line);
         if marked == opening {
@@ -184,16 +246,21 @@ fn read_lines(text: &str, nonce: &str, author: &Author) -> Findings {
             answers.extend(open.take());
             after.clear();
         } else {
+            let is_open = open.is_some();
             let part = open.as_mut().unwrap_or(&mut after);
             part.push_str(line);
             part.push('\n');
+            if !is_open {
+                beside.push_str(line);
+                beside.push('\n');
+            }
         }
     }
     match answers.split_first() {
         Some((first, others)) if others.iter().all(|other| other == first) => {
             match beside::doubt_about_lines(text, first, &after, nonce) {
                 Some(doubt) => refused(doubt),
-                None => tags::read(first, author),
+                None => read_tags(first, &beside, author),
             }
         }
         Some(_) => refused("two answers with the nonce contradict each other"),
@@ -204,6 +271,26 @@ fn read_lines(text: &str, nonce: &str, author: &Author) -> Findings {
              and `end` nor in the two marks around tagged lines",
         ),
         None => refused("the answer does not carry the nonce of the question"),
+    }
+}
+
+/// Reads the tagged lines of a complete answer, beside which something else may stand.
+fn read_tags(lines: &str, beside: &str, author: &Author) -> Findings {
+    let found = tags::read(lines, author);
+    let others = format!("{}\n{beside}", tags::beside_findings(lines));
+    if !found.answered {
+        found
+    } else if let Some(doubt) = label_beside(beside, author) {
+        refused(doubt)
+    } else if !found.findings.is_empty() {
+        match is_graver_beside(&others, &found) {
+            true => refused(OTHER_LABEL),
+            false => found,
+        }
+    } else if found.problems.is_empty() && !beside::goes_with_nothing(&others) {
+        refused(beside::NOT_NOTHING)
+    } else {
+        found
     }
 }
 
@@ -336,6 +423,9 @@ mod tests {
     fn what_stands_beside_an_answer_and_contradicts_it_is_noticed() {
         let none = r#"{"nonce": "n-77", "findings": [], "end": "n-77"}"#;
         let filled = r#"{"nonce": "n-77", "findings": [{"title": "one line"}], "end": "n-77"}"#;
+        let not_nothing = "no answer: the answer says that there are no findings, and more text \
+                           stands beside it; report what it says as findings, or write nothing \
+                           beside the answer";
         let goes_on = "no answer: text follows the end of the answer, so it is not clear what \
                        counts; write nothing after it";
         let labelled = "no answer: a finding with a label in brackets stands beside the JSON \
@@ -348,7 +438,7 @@ mod tests {
         for (text, expected) in [
             (
                 format!("I read all of it, a.rs:3 too.\n{none}"),
-                "answered []",
+                not_nothing,
             ),
             (format!("```json\n{none}\n```\nThat is all."), "answered []"),
             (format!("[INFO] started\n{none}"), "answered []"),
@@ -377,6 +467,119 @@ mod tests {
             ),
         ] {
             assert_eq!(read(&text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_beside_something_is_no_answer() {
+        let none = r#"{"nonce": "n-77", "findings": [], "end": "n-77"}"#;
+        let low = r#"{"nonce": "n-77", "findings": [{"title": "naming", "label": "LOW"}], "end": "n-77"}"#;
+        let with = |key: &str| none.replace(r#""end""#, &format!(r#"{key}, "end""#));
+        let finding = r#"[{"label": "HIGH", "title": "bug", "file": "a.rs", "line": 3}]"#;
+        for (text, is_answer) in [
+            (
+                format!("**HIGH** a.rs:3 - f divides by zero\n{none}"),
+                false,
+            ),
+            (
+                format!("MUST: a.rs:3 divides, it must be fixed.\n{none}"),
+                false,
+            ),
+            (format!("HIGH: f divides by zero\n{none}"), false),
+            (format!("f divides by zero\n{none}"), false),
+            (
+                format!("I could not open the file, so I did not review.\n{none}"),
+                false,
+            ),
+            (format!("Ich konnte die Datei nicht lesen.\n{none}"), false),
+            (
+                format!("I have reviewed the change and found no issues.\n{none}"),
+                true,
+            ),
+            (with(&format!(r#""Findings": {finding}"#)), false),
+            (with(&format!(r#""more_findings": {finding}"#)), false),
+            (
+                with(&format!(r#""review": {{"issues": {finding}}}"#)),
+                false,
+            ),
+            (with(r#""summary": "f divides by zero""#), false),
+            (with(r#""summary": "No issues found.""#), true),
+            (with(r#""files_read": 3"#), true),
+            (low.to_owned(), true),
+            (
+                format!("I looked at f and at g, and found one thing.\n{low}"),
+                true,
+            ),
+            (format!("**LOW** a.rs:1 - naming\n{low}"), true),
+            (format!("**HIGH** a.rs:3 - f divides by zero\n{low}"), false),
+            (format!("HIGH: 0, LOW: 1\n{low}"), true),
+            (
+                low.replace(r#""end""#, &format!(r#""Findings": {finding}, "end""#)),
+                false,
+            ),
+            (
+                "REVIEW n-77\nThere is a bug in a.rs:3, x may be zero.\nNO FINDINGS\nEND n-77"
+                    .to_owned(),
+                false,
+            ),
+            (
+                "REVIEW n-77\nx may be zero.\nNO FINDINGS\nEND n-77".to_owned(),
+                false,
+            ),
+            (
+                "x may be zero.\nREVIEW n-77\nNO FINDINGS\nEND n-77".to_owned(),
+                false,
+            ),
+            (
+                "[HIGH] a.rs:3 - bug\nREVIEW n-77\nNO FINDINGS\nEND n-77".to_owned(),
+                false,
+            ),
+            (
+                "Sure.\nREVIEW n-77\nNO FINDINGS\nEND n-77\nDone.".to_owned(),
+                true,
+            ),
+            (
+                "REVIEW n-77\n[LOW] a.rs:1 - naming\nHIGH: a.rs:3 - divides by zero\nEND n-77"
+                    .to_owned(),
+                false,
+            ),
+        ] {
+            let found = read_signed_findings(&text, None, "n-77", &Author::default());
+            assert_eq!(found.answered, is_answer, "{text}: {:?}", found.problems);
+        }
+    }
+
+    #[test]
+    fn several_findings_on_one_line_are_several() {
+        for (line, expected) in [
+            (
+                "[LOW] a.rs:1 - naming; [HIGH] a.rs:3 - division by zero",
+                r#"answered ["naming", "division by zero"]"#,
+            ),
+            (
+                "- [LOW] a.rs:1 - naming **[HIGH]** a.rs:3 - division",
+                r#"answered ["naming", "division"]"#,
+            ),
+            (
+                "[LOW] naming. [HIGH] division [MUST] a.rs:4 check it",
+                r#"answered ["naming.", "division", "check it"]"#,
+            ),
+            (
+                "[LOW] naming\nand more; [HIGH] a.rs:3 - division",
+                r#"answered ["naming", "division"]"#,
+            ),
+            (
+                "[LOW] the reader drops `[HIGH]` at the end",
+                r#"answered ["the reader drops `[HIGH]` at the end"]"#,
+            ),
+            (
+                "[LOW] naming [HIGH] division",
+                "answered [\"naming [HIGH] division\"], [\"line 1: [HIGH] stands in the text of \
+                 another finding; write each finding on a line of its own\"]",
+            ),
+        ] {
+            let text = format!("REVIEW n-77\n{line}\nEND n-77");
+            assert_eq!(read(&text), expected, "{line}");
         }
     }
 

@@ -3,12 +3,16 @@
 use super::Problem;
 use super::find::{Author, Findings};
 use crate::finding::{Finding, Label, Location};
+use crate::scale::Severity;
 
 /// A message that says that there is nothing to report.
 const APPROVALS: [&str; 3] = ["APPROVED", "NO FINDINGS", "LGTM"];
 
 /// A message that says that there is something.
 const REFUSALS: [&str; 2] = ["NEEDS_CHANGES", "NEEDS CHANGES"];
+
+/// Fewer letters after a label are no claim.
+const SHORTEST_CLAIM: usize = 6;
 
 /// Reads the tagged lines of a message. Tags in code fences and quotations are not the
 /// reviewer's own words and do not count.
@@ -26,6 +30,7 @@ pub(super) fn read(text: &str, author: &Author) -> Findings {
         if fenced || bare.starts_with('>') || line.starts_with("    ") && current.is_none() {
             continue;
         }
+        let (bare, later) = first_of_several(bare);
         match tag(bare) {
             Tag::Known(label, rest) => {
                 close(&mut current, author, &mut found);
@@ -55,6 +60,19 @@ pub(super) fn read(text: &str, author: &Author) -> Findings {
                 }
             }
         }
+        for (label, rest) in later {
+            close(&mut current, author, &mut found);
+            current = Some((label, rest.to_owned()));
+        }
+        for label in labels_inside(current.as_ref().map_or("", |(_, text)| text)) {
+            found.problems.push(Problem {
+                at: format!("line {}", index + 1),
+                what: format!(
+                    "[{label}] stands in the text of another finding; write each finding on a \
+                     line of its own"
+                ),
+            });
+        }
     }
     close(&mut current, author, &mut found);
     found.answered |= !found.findings.is_empty();
@@ -65,6 +83,101 @@ pub(super) fn read(text: &str, author: &Author) -> Findings {
         });
     }
     found
+}
+
+/// Cuts a line into its first finding and those that follow on the same line: a label in brackets
+/// after the end of a clause, or before a place.
+fn first_of_several(line: &str) -> (&str, Vec<(Label, &str)>) {
+    let starts: Vec<(usize, Label, usize)> = inner_labels(line)
+        .filter(|(start, _, end)| {
+            let before = line[..*start].trim_end_matches(['*', '_', ' ']);
+            let (place, _) = place(line[*end..].trim_start_matches(['*', '_', ':', ' ']));
+            let is_placed = place.line.is_some();
+            !before.is_empty() && (is_placed || before.ends_with([';', '.', ',', '|', '/']))
+        })
+        .collect();
+    let Some((first, _, _)) = starts.first() else {
+        return (line, Vec::new());
+    };
+    let ends = starts.iter().skip(1).map(|(start, _, _)| *start);
+    let ends = ends.chain([line.len()]);
+    let later = starts.iter().zip(ends).map(|((_, label, from), to)| {
+        let rest = line[*from..to].trim_matches(['*', '_', ' ', ';', ',', '|']);
+        (*label, rest.trim_start_matches([':', ' ']))
+    });
+    let bare = line[..*first].trim_end_matches(['*', '_', ' ', ';', ',', '|']);
+    (bare, later.collect())
+}
+
+/// Returns the labels that stand in brackets inside a text of a finding, each once.
+fn labels_inside(text: &str) -> Vec<Label> {
+    let last = text.rsplit('\n').next().unwrap_or_default();
+    let leading = match tag(last) {
+        Tag::Known(label, _) => Some(label),
+        Tag::Unknown(_) | Tag::None => None,
+    };
+    let inner = inner_labels(last).map(|(_, label, _)| label);
+    let mut labels: Vec<Label> = leading.into_iter().chain(inner).collect();
+    labels.dedup();
+    labels
+}
+
+/// Returns the labels in brackets of a line that are not its beginning, with where each begins and
+/// ends. What stands in backticks is quoted.
+fn inner_labels(line: &str) -> impl Iterator<Item = (usize, Label, usize)> {
+    let opened = line.match_indices('[').map(|(start, _)| start);
+    opened.filter_map(move |start| {
+        let (word, rest) = line[start + 1..].split_once(']')?;
+        let is_quoted = line[..start].matches('`').count() % 2 == 1;
+        let is_shouted = word.chars().all(|c| c.is_ascii_uppercase());
+        let label = word.parse::<Label>().ok()?;
+        let is_link = rest.starts_with(['(', '[']);
+        let is_first = without_bullet(&line[..start])
+            .trim_matches(['*', '_', ' '])
+            .is_empty();
+        let is_inner = !is_quoted && is_shouted && !is_link && !is_first;
+        is_inner.then_some((start, label, line.len() - rest.len()))
+    })
+}
+
+/// Returns the gravest label that begins a line without brackets, such as `**HIGH** a.rs:3 - …` or
+/// `MUST: …`, or that shares a line with a place.
+pub(super) fn gravest_bare_label(text: &str) -> Option<Severity> {
+    let labels = text.lines().filter_map(bare_label);
+    labels.map(Label::severity).max()
+}
+
+fn bare_label(line: &str) -> Option<Label> {
+    let shouted = |word: &str| -> Option<Label> {
+        let is_shouted = !word.is_empty() && word.chars().all(|c| c.is_ascii_uppercase());
+        is_shouted.then(|| word.parse::<Label>().ok())?
+    };
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let has_place = line.split_whitespace().any(|word| location(word).is_some());
+    if has_place {
+        let mut labels = line.split(|c: char| !is_word(c)).filter_map(shouted);
+        if let Some(label) = labels.next() {
+            return Some(label);
+        }
+    }
+    let bare = without_bullet(line.trim());
+    let start = bare.trim_start_matches(['*', '_', '#', '(', ' ']);
+    let length = start.find(|c: char| !is_word(c)).unwrap_or(start.len());
+    let label = shouted(&start[..length])?;
+    let rest = &start[length..];
+    let is_marked = rest
+        .trim_start()
+        .starts_with(['*', '_', ':', '-', '|', ')', '\u{2013}', '\u{2014}']);
+    let letters = rest.chars().filter(|c| c.is_alphabetic()).count();
+    (is_marked && letters >= SHORTEST_CLAIM).then_some(label)
+}
+
+/// Returns what stands between the marks of an answer and belongs neither to a finding nor to a
+/// message that there is none.
+pub(super) fn beside_findings(text: &str) -> String {
+    let says_none = |line: &&str| is_one_of(line, &APPROVALS);
+    let rest: Vec<&str> = text.lines().filter(|line| !says_none(line)).collect();
+    rest.join("\n")
 }
 
 enum Tag<'a> {

@@ -2,8 +2,10 @@
 
 use serde_json::Value;
 
-use super::Statements;
+use super::beside::{MORE_TEXT, is_courtesy};
 use super::debate::read;
+use super::signed::complete_object;
+use super::{Problem, Statements};
 use crate::scale::UnknownWord;
 use crate::text::truncate_chars;
 
@@ -11,7 +13,7 @@ use crate::text::truncate_chars;
 const LONGEST_REASON: usize = 20_000;
 
 /// What a reason says when the problem is not gone, in small letters.
-const NOT_GONE: [&str; 15] = [
+const NOT_GONE: [&str; 43] = [
     "not_fixed",
     "not fixed",
     "isn't fixed",
@@ -27,6 +29,34 @@ const NOT_GONE: [&str; 15] = [
     "still fails",
     "only hides",
     "not solved",
+    "still there",
+    "still present",
+    "still exists",
+    "still broken",
+    "still raises",
+    "still open",
+    "not resolved",
+    "unresolved",
+    "problem remains",
+    "bug remains",
+    "defect remains",
+    "issue remains",
+    "persists",
+    "only partly",
+    "only partially",
+    "not entirely",
+    "not completely",
+    "unclear",
+    "cannot tell",
+    "can't tell",
+    "not sure",
+    "nicht behoben",
+    "nicht gelöst",
+    "nicht weg",
+    "immer noch",
+    "noch immer",
+    "weiterhin",
+    "unklar",
 ];
 
 /// What a reviewer says about one finding.
@@ -50,7 +80,7 @@ pub fn read_signed_checks(
     nonce: &str,
     asked: &[String],
 ) -> Statements<Check> {
-    read(text, structured, nonce, asked, "checks", |fields| {
+    let mut checks = read(text, structured, nonce, asked, "checks", |fields| {
         let finding_id = fields.text(&["finding_id", "id"]);
         let word = fields.text(&["state"]);
         let fixed = match word.as_str() {
@@ -62,6 +92,14 @@ pub fn read_signed_checks(
                 return None;
             }
         };
+        // Answers of earlier versions do not have this word.
+        let can_happen = fields.object.get("can_happen");
+        let can_happen = can_happen.map(|word| word.as_str().unwrap_or_default());
+        if fixed && can_happen.is_some_and(|word| word != "no") {
+            let what = "the `state` is fixed and this is not \"no\"; which is meant?";
+            fields.report(fields.path("can_happen"), what);
+            return None;
+        }
         let reason = fields.text(&["reason"]);
         if reason.is_empty() {
             fields.report(fields.path("reason"), "it says no reason");
@@ -80,7 +118,33 @@ pub fn read_signed_checks(
             reason: truncate_chars(&reason, LONGEST_REASON).into_owned(),
         };
         Some((finding_id, check))
-    })
+    });
+    doubt_beside(&mut checks, text, structured, nonce);
+    checks
+}
+
+/// Takes back every `fixed` beside which more than courtesy stands: it may say the opposite.
+fn doubt_beside(
+    checks: &mut Statements<Check>,
+    text: &str,
+    structured: Option<&Value>,
+    nonce: &str,
+) {
+    let beside = complete_object(text, structured, nonce).map(|(_, _, beside)| beside);
+    let is_fine = beside.is_ok_and(|beside| is_courtesy(&beside, ""));
+    let is_any = checks.statements.iter().any(|check| check.fixed);
+    if is_fine || !is_any {
+        return;
+    }
+    let fixed = checks.statements.iter().filter(|check| check.fixed);
+    checks
+        .left_out
+        .extend(fixed.map(|check| check.finding_id.clone()));
+    checks.statements.retain(|check| !check.fixed);
+    checks.problems.push(Problem {
+        at: String::new(),
+        what: MORE_TEXT.to_owned(),
+    });
 }
 
 #[cfg(test)]
@@ -94,6 +158,34 @@ mod tests {
         let said = said.map(|one| format!("{} fixed={}", one.finding_id, one.fixed));
         let problems = read.problems.iter().map(|problem| format!("! {problem}"));
         said.chain(problems).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn fixed_beside_more_text_or_another_word_does_not_count() {
+        let check = |words: &str| {
+            format!(
+                r#"{{"nonce": "n-7", "checks": [{{"finding_id": "F1", {words} "state": "fixed", "reason": "a.rs:3 checks x"}}], "end": "n-7"}}"#
+            )
+        };
+        let whole = check("");
+        for (text, is_fixed) in [
+            (whole.clone(), true),
+            (format!("Sure.\n{whole}\nDone."), true),
+            (
+                format!("The bug is still there: not_fixed.\n{whole}"),
+                false,
+            ),
+            (format!("x can be zero.\n{whole}"), false),
+            (check(r#""can_happen": "no","#), true),
+            (check(r#""can_happen": "yes","#), false),
+            (check(r#""can_happen": "unclear","#), false),
+            (check(r#""can_happen": null,"#), false),
+        ] {
+            let read = read_signed_checks(&text, None, "n-7", &["F1".to_owned()]);
+            assert_eq!(!read.statements.is_empty(), is_fixed, "{text}");
+            assert_eq!(read.left_out.is_empty(), is_fixed, "{text}");
+            assert_eq!(read.problems.is_empty(), is_fixed, "{text}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::dispute::Precedent;
 use crate::finding::{Category, Grounding, Label, Location};
 use crate::ids::CaseId;
 use crate::money::{Cost, Usage};
+use crate::review::Plea;
 use crate::review::arbitration::{Arbitration, GateWithOffer};
 use crate::review::coverage::{Coverage, Omission};
 use crate::review::gate::{Gate, GateWord, Obligation};
@@ -368,6 +369,40 @@ impl ReviewedFinding {
         let lead = self.voices.first().map(said);
         let others = self.voices.iter().skip(1);
         others.filter(move |voice| Some(said(voice)) != lead)
+    }
+
+    /// Returns who rated it higher than it counts, and still does.
+    #[must_use]
+    pub fn rated_higher(&self) -> Vec<Dissent> {
+        let changed = |voice: &Voice| {
+            let mut own = self
+                .rounds
+                .iter()
+                .filter(|one| one.reviewer == voice.reviewer);
+            own.any(|one| {
+                one.revised_severity.is_some() || one.action == Action::Pleaded(Plea::Concede)
+            })
+        };
+        let higher = self.voices.iter().filter_map(|voice| {
+            let label = voice.label.filter(|label| label.severity() > self.weight());
+            let severity = voice.severity.filter(|severity| *severity > self.weight());
+            let rating = match (label, severity) {
+                (Some(label), _) => label.as_str().to_owned(),
+                (None, Some(severity)) => severity.as_str().to_uppercase(),
+                (None, None) => return None,
+            };
+            (!changed(voice)).then(|| Dissent {
+                reviewer: voice.reviewer.clone(),
+                says: format!("rated it {rating}"),
+            })
+        });
+        let mut all: Vec<Dissent> = Vec::new();
+        for one in higher {
+            if !all.contains(&one) {
+                all.push(one);
+            }
+        }
+        all
     }
 
     /// Returns how bad it is for the gate: as its tag says, or as was agreed if that is more.

@@ -314,7 +314,7 @@ impl Parts<'_> {
             && standing != Standing::Dismissed
             && (is_new || !self.request.new_only);
         let is_conflict = matches!(group.kind, Kind::Conflicted(_));
-        ReviewedFinding {
+        let mut finding = ReviewedFinding {
             id: short_id(&recognized.fingerprint),
             fingerprint: recognized.fingerprint.clone(),
             verdict: group.verdict,
@@ -353,7 +353,10 @@ impl Parts<'_> {
             question: settlement.question(group),
             reasons: settlement.reasons(group),
             reversal: settlement.reversal(group, reversal).join(" "),
-        }
+        };
+        let higher = finding.rated_higher();
+        finding.dissent.extend(higher);
+        finding
     }
 
     /// Returns what the lead says: as its author put it in the end, in full, or its title. All texts

@@ -15,6 +15,8 @@ use super::arbitrated;
 use super::shown::{NAME, PROSE, one_line};
 use crate::report::words;
 
+/// So many rejected findings are named above the rest.
+const MOST_REJECTED: usize = 3;
 /// The family of the built-in reviewers.
 const BUILTIN_FAMILY: &str = "builtin";
 /// How the families of linters begin.
@@ -108,7 +110,8 @@ pub(super) fn gate(report: &ReviewReport) -> String {
             let seen = count(report.coverage.reviewed.len(), "file");
             let condition = arbitrated::condition(report);
             let condition = condition.map_or_else(String::new, |words| format!(", {words}"));
-            format!("{seen} reviewed, no blocking finding is open{condition}")
+            let rejected = rejected_gravely(report);
+            format!("{seen} reviewed, no blocking finding is open{condition}{rejected}")
         }
         Gate::Fail { open } => words::open_findings(*open),
         Gate::Inconclusive { causes } => {
@@ -116,6 +119,31 @@ pub(super) fn gate(report: &ReviewReport) -> String {
             causes.join("; ")
         }
     }
+}
+
+/// Returns which findings would block and were rejected, in ids and words of our own alone: a PASS
+/// above them must not hide them.
+fn rejected_gravely(report: &ReviewReport) -> String {
+    let would_bind = |finding: &&ReviewedFinding| {
+        let binding = match report.fail_on {
+            Some(level) => finding.weight() >= level,
+            None => finding.obligation == Obligation::Mandatory,
+        };
+        binding && finding.standing != Standing::Dismissed
+    };
+    let rejected: Vec<_> = of(report, Verdict::Rejected).filter(would_bind).collect();
+    let what = match rejected.as_slice() {
+        [] => return String::new(),
+        [one] => format!("1 {} finding was rejected", one.label),
+        several => format!("{} blocking findings were rejected", several.len()),
+    };
+    let shown = rejected.iter().take(MOST_REJECTED);
+    let ids: Vec<String> = shown.map(|one| one_line(&one.id, NAME)).collect();
+    let more = match rejected.len().saturating_sub(MOST_REJECTED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("; {what}: {}{more}", ids.join(", "))
 }
 
 /// Returns how the causes of an inconclusive gate begin.
@@ -210,9 +238,27 @@ pub(super) fn in_brief(finding: &ReviewedFinding) -> String {
         (_, true) => String::new(),
     };
     let to_do = one_line(&to_do, PROSE);
-    format!("{id} by {}{rule}{standing}. {to_do}", joined(&names))
-        .trim_end()
-        .to_owned()
+    let higher = rated_higher(finding);
+    format!(
+        "{id} by {}{rule}{standing}{higher}. {to_do}",
+        joined(&names)
+    )
+    .trim_end()
+    .to_owned()
+}
+
+/// Returns who rated a finding higher than it counts, as the rest of a sentence.
+fn rated_higher(finding: &ReviewedFinding) -> String {
+    let higher = finding.rated_higher();
+    let words = higher
+        .iter()
+        .map(|one| format!("; {} {}", one_line(&one.reviewer, NAME), one.says));
+    words.collect()
+}
+
+/// Returns everybody who reported a finding, and who rated it higher than it counts.
+pub(super) fn voices_and_ratings(finding: &ReviewedFinding) -> String {
+    voices(finding) + &rated_higher(finding)
 }
 
 /// Returns everybody who reported a finding.

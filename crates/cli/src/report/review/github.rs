@@ -124,7 +124,10 @@ fn annotation(report: &ReviewReport, finding: &ReviewedFinding, kind: Kind) -> S
             message.push_str(&format!("\n{name}: {}", prose(text)));
         }
     }
-    let (said, standing) = (facts::voices(finding), facts::standing(report, finding));
+    let (said, standing) = (
+        facts::voices_and_ratings(finding),
+        facts::standing(report, finding),
+    );
     message.push_str(&format!("\nSaid by {said}; {standing}."));
     format!(
         "::{} {}::{}\n",

@@ -175,6 +175,6 @@ fn described(report: &ReviewReport, finding: &ReviewedFinding) -> String {
     let confidence = facts::calculation(&finding.trace);
     text + &format!(
         "Said by {}; {standing}; confidence {confidence}\n",
-        facts::voices(finding)
+        facts::voices_and_ratings(finding)
     )
 }

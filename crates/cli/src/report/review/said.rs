@@ -1,7 +1,7 @@
 //! What was said about a finding after the first round: by reviewers, a judge and advisories.
 
 use tribunal_core::reply::Side;
-use tribunal_core::review::report::{ReviewedFinding, Statement, Weighed};
+use tribunal_core::review::report::{Dissent, ReviewedFinding, Statement, Weighed};
 
 use super::shown::{NAME, PROSE, one_line};
 use crate::report::explain;
@@ -25,16 +25,24 @@ impl Said {
 
 /// Returns all statements about a finding, in the order in which they were made.
 ///
-/// With rounds on record the dissent is part of them; without, it stands for itself.
+/// With rounds on record the dissent is part of them, except for ratings; without, it stands for
+/// itself.
 pub(super) fn said_of(finding: &ReviewedFinding) -> Vec<Said> {
     let mut all: Vec<Said> = finding.rounds.iter().map(stated).collect();
+    let mut dissent = finding.rated_higher();
     if all.is_empty() {
-        all.extend(finding.dissent.iter().map(|one| Said {
-            name: "Dissent",
-            who: one_line(&one.reviewer, NAME),
-            says: one_line(&one.says, PROSE),
-        }));
+        let others = finding.dissent.iter();
+        let others: Vec<Dissent> = others
+            .filter(|one| !dissent.contains(one))
+            .cloned()
+            .collect();
+        dissent.splice(0..0, others);
     }
+    all.extend(dissent.iter().map(|one| Said {
+        name: "Dissent",
+        who: one_line(&one.reviewer, NAME),
+        says: one_line(&one.says, PROSE),
+    }));
     all.extend(finding.judgement.iter().map(weighed));
     all.extend(finding.advisories.iter().map(|outcome| Said {
         name: "Advisory",

@@ -137,13 +137,81 @@ fn a_finding_about_code_that_does_not_exist_fails_nothing() {
     for (from, to) in [
         ("src/pay.py", "src/other.py"),
         (r#""line": 5"#, r#""line": 500"#),
-        ("rate = db.run(query % user)", "eval(request.args)"),
+        (r#""line": 5, "#, ""),
     ] {
         let quoted = "WHERE user = '%s'";
         let defect = DEFECT.replace(from, to).replace(quoted, "no such code");
         let outcome = Desk::outcome_of(&signed(&defect));
         assert!(!outcome.starts_with("fail"), "{to}: {outcome}");
     }
+}
+
+#[test]
+fn how_a_quote_is_written_takes_no_finding_away() {
+    let quoted = "WHERE user = '%s'";
+    for (dressed, expected) in [
+        ("`WHERE user = '%s'`", "fail"),
+        ("     5 +     rate = db.execute(", "fail"),
+        ("```python\\nWHERE user = '%s'\\n```", "fail"),
+        ("src/pay.py:5: rate = db.execute( ...", "fail"),
+    ] {
+        let outcome = Desk::outcome_of(&signed(&DEFECT.replace(quoted, dressed)));
+        assert!(outcome.starts_with(expected), "{dressed}: {outcome}");
+    }
+    // What stands nowhere is a doubt about a line of the change, and no proof.
+    let invented = DEFECT.replace(quoted, "shutil.rmtree(root)");
+    let outcome = Desk::outcome_of(&signed(&invented));
+    assert!(!outcome.starts_with("pass"), "{outcome}");
+}
+
+#[test]
+fn a_pass_names_what_would_block_and_was_rejected() {
+    let mut desk = Desk::with_change();
+    let elsewhere = DEFECT.replace("src/pay.py", "src/other.py");
+    let elsewhere = elsewhere.replace("WHERE user = '%s'", "no such code");
+    desk.reviewer("ann", "anthropic", &json!([{ "text": signed(&elsewhere) }]));
+    let ran = desk.review(&[]).assert_code(0);
+    let first = ran.stdout.lines().next().unwrap_or_default();
+    assert!(
+        first.contains("; 1 HIGH finding was rejected: f-"),
+        "{first}"
+    );
+}
+
+#[test]
+fn ratings_that_lost_are_shown_and_other_claims_lower_nothing() {
+    let panel = |others: &str| {
+        let mut desk = Desk::with_change();
+        desk.reviewer("ann", "anthropic", &json!([{ "text": signed(DEFECT) }]));
+        for (name, family) in [("bob", "openai"), ("cat", "google")] {
+            desk.reviewer(name, family, &json!([{ "text": signed(others) }]));
+        }
+        desk
+    };
+    let mild = DEFECT.replace("HIGH", "LOW");
+    for format in ["text", "markdown", "html", "json", "sarif", "junit"] {
+        let ran = panel(&mild).review(&["--format", format]).assert_code(0);
+        let shown = ran.stdout.contains("rated it HIGH");
+        assert!(shown, "{format}: {}", ran.stdout);
+    }
+    let told = "`user` reaches the statement unescaped, so a quote ends the literal.";
+    let other = mild.replace(told, "A shorter name for the rate would be easier to read.");
+    panel(&other).review(&[]).assert_code(1);
+}
+
+#[test]
+fn nothing_beside_something_is_asked_about_again() {
+    let mut desk = Desk::with_change();
+    let nothing = signed("");
+    let replies = json!([
+        { "when": "could not be read: the answer says that there are no findings", "text": signed(DEFECT) },
+        { "text": format!("**HIGH** src/pay.py:5 - SQL from user input\n{nothing}") },
+    ]);
+    desk.reviewer("ann", "anthropic", &replies);
+    assert_eq!(told(&desk.review(&["--json"])), FAIL);
+    let unread = format!("I could not open the file, so I did not review.\n{nothing}");
+    let outcome = Desk::outcome_of(&unread);
+    assert!(outcome.starts_with("inconclusive"), "{outcome}");
 }
 
 #[test]

@@ -14,6 +14,17 @@ pub(super) fn eslint(files: &[Value], sink: &mut Sink<'_>) {
             sink.unread(&format!("[{file_index}]"), "the file has no messages");
             continue;
         };
+        let counted = |name: &str| file.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let is_of = |message: &&Value, level: u64| {
+            message.get("severity").and_then(Value::as_u64) == Some(level)
+        };
+        for (name, level) in [("errorCount", 2), ("warningCount", 1)] {
+            let listed = messages.iter().filter(|one| is_of(one, level)).count();
+            if counted(name) > u64::try_from(listed).unwrap_or(u64::MAX) {
+                let what = format!("{name} is {} and {listed} are listed", counted(name));
+                sink.incomplete(&format!("[{file_index}]"), &what);
+            }
+        }
         // A file that is ignored is listed too, with nothing but a warning without a rule.
         let about_run = |message: &Value| text(message, "/ruleId").is_empty();
         let skipped =

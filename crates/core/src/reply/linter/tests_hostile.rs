@@ -50,6 +50,18 @@ fn an_empty_list_is_an_answer_and_an_empty_output_is_none() {
     }
 }
 
+#[test]
+fn eslint_that_counts_more_than_it_lists_is_no_answer() {
+    no_answer(
+        r#"[{"filePath": "/work/repo/a.js", "messages": [], "errorCount": 3, "warningCount": 0}]"#,
+        "problem [0]: errorCount is 3 and 0 are listed",
+    );
+    no_answer(
+        r#"[{"filePath": "/work/repo/a.js", "messages": [], "errorCount": 0, "warningCount": 1}]"#,
+        "problem [0]: warningCount is 1 and 0 are listed",
+    );
+}
+
 #[track_caller]
 fn no_answer(output: &str, why: &str) {
     let lines = shown(output);

@@ -187,7 +187,7 @@ impl Bench<'_> {
             };
             question = ask_again(&prompt, &lack);
         }
-        self.check_evidence(&mut worked, start).await?;
+        self.check_evidence(docket, &mut worked, start).await?;
         Ok(Ok(worked))
     }
 
@@ -354,8 +354,14 @@ fn lack(worked: &Worked, asked: &[AskedFinding], problems: &[String]) -> Option<
 
 impl Bench<'_> {
     /// Lets the program look at the evidence of objections.
-    async fn check_evidence(&self, worked: &mut Worked, start: &str) -> Result<(), CaseError> {
-        for (_, response) in &mut worked.responses {
+    async fn check_evidence(
+        &self,
+        docket: &Docket,
+        worked: &mut Worked,
+        start: &str,
+    ) -> Result<(), CaseError> {
+        for (index, response) in &mut worked.responses {
+            let finding = &docket.items()[*index].finding;
             let Some(response) = response else { continue };
             let tribunal_core::review::response::Answer::Objected { evidence, .. } =
                 &mut response.answer
@@ -363,7 +369,7 @@ impl Bench<'_> {
                 continue;
             };
             for piece in evidence {
-                piece.check = self.look_at(piece, start).await?;
+                piece.check = self.look_at(piece, finding, start).await?;
             }
         }
         Ok(())

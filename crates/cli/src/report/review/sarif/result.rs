@@ -56,7 +56,10 @@ fn message(finding: &ReviewedFinding) -> String {
             text.push_str(&format!("\n\n{name}{}", prose(part)));
         }
     }
-    text.push_str(&format!("\n\nSaid by {}.", facts::voices(finding)));
+    text.push_str(&format!(
+        "\n\nSaid by {}.",
+        facts::voices_and_ratings(finding)
+    ));
     text.replace("](", "] (")
 }
 
