@@ -28,6 +28,8 @@ const MAX_QUOTE: usize = 300;
 const MAX_CAPTURE: usize = 60;
 /// How many hits one file may have; more say nothing new.
 const MAX_HITS: usize = 1_000;
+/// How many hits a file may have that is only compared with how it was.
+const MAX_SURVEYED: usize = 20_000;
 
 /// A file to check.
 #[derive(Debug, Clone, Copy)]
@@ -173,6 +175,19 @@ impl Reviewer {
     ///
     /// The file is too large, takes too long to parse, or has no grammar in this build.
     pub fn check(&self, source: &Source<'_>) -> Result<Report, ParseError> {
+        self.check_up_to(source, MAX_HITS)
+    }
+
+    /// Checks one file with a higher limit, to compare it with how it was before.
+    ///
+    /// # Errors
+    ///
+    /// The file is too large, takes too long to parse, or has no grammar in this build.
+    pub fn survey(&self, source: &Source<'_>) -> Result<Report, ParseError> {
+        self.check_up_to(source, MAX_SURVEYED)
+    }
+
+    fn check_up_to(&self, source: &Source<'_>, most: usize) -> Result<Report, ParseError> {
         let grammar = source
             .language
             .grammar()
@@ -190,6 +205,7 @@ impl Reviewer {
             root: &root,
             end: Instant::now() + self.limits.time,
             until_look: 0,
+            most,
             found: Vec::new(),
             cut_off: None,
         };
@@ -211,6 +227,13 @@ impl Reviewer {
     pub fn check_text(&self, source: &TextSource<'_>) -> Report {
         let is_on = |id: &str| self.is_on(id);
         self.leveled(text::check(source, &self.domains, &is_on))
+    }
+
+    /// Checks the text of a file with a higher limit, to compare it with how it was before.
+    #[must_use]
+    pub fn survey_text(&self, source: &TextSource<'_>) -> Report {
+        let is_on = |id: &str| self.is_on(id);
+        self.leveled(text::survey(source, &self.domains, &is_on, MAX_SURVEYED))
     }
 
     /// Searches the text of a file that nobody reviews for what must not be in any file.
@@ -274,6 +297,7 @@ struct Walk<'t, 'r> {
     root: &'t AstGrep<StrDoc<Grammar>>,
     end: Instant,
     until_look: u32,
+    most: usize,
     found: Vec<Found<'t, 'r>>,
     cut_off: Option<CutOff>,
 }
@@ -375,7 +399,7 @@ impl<'t, 'r> Walk<'t, 'r> {
     }
 
     fn keep(&mut self, rule: &'r Rule, matched: &Matched<'t>, label: Label) {
-        if self.found.len() >= MAX_HITS {
+        if self.found.len() >= self.most {
             self.cut_off = Some(CutOff::Hits);
             return;
         }
