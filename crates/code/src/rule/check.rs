@@ -31,6 +31,9 @@ const MAX_HITS: usize = 1_000;
 /// How many hits a file may have that is only compared with how it was.
 const MAX_SURVEYED: usize = 20_000;
 
+/// The rule about letters that are no ASCII.
+const DISGUISED_NAME: &str = "python-disguised-name";
+
 /// A file to check.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
@@ -335,9 +338,12 @@ impl<'t, 'r> Walk<'t, 'r> {
 
     fn wanted(&self, set: Option<&LanguageRules>) -> Vec<bool> {
         let rules = set.map_or(&[][..], |set| &set.rules);
+        // It would look at every name, and in plain text there is nothing to find.
+        let is_plain = self.source.text.is_ascii();
+        let is_idle = |rule: &Rule| is_plain && rule.info.id == DISGUISED_NAME;
         rules
             .iter()
-            .map(|rule| self.reviewer.wants(rule, self.source.path))
+            .map(|rule| !is_idle(rule) && self.reviewer.wants(rule, self.source.path))
             .collect()
     }
 
