@@ -127,6 +127,24 @@ impl FileDiff {
         self.added.contains(line)
     }
 
+    /// Returns which line of the old text a line of the new text was; nothing if it is new.
+    #[must_use]
+    pub fn old_line(&self, line: u32) -> Option<u32> {
+        if self.added.contains(line) {
+            return None;
+        }
+        let before = self.added.ranges().iter().filter(|range| range.1 < line);
+        let new: u32 = before.map(|(first, last)| last - first + 1).sum();
+        let mut old = line.checked_sub(new)?;
+        for (first, last) in self.removed.ranges() {
+            if *first > old {
+                break;
+            }
+            old += last - first + 1;
+        }
+        Some(old)
+    }
+
     /// Tells whether a line of the new text lies within `distance` lines of a change.
     ///
     /// Where lines were only removed, the change is at the lines around the gap.

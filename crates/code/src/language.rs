@@ -173,7 +173,7 @@ impl Language {
         }
         match extension.to_ascii_lowercase().as_str() {
             "c" | "h" => Some(Self::C),
-            "cc" | "cpp" | "cxx" | "c++" | "hh" | "hpp" | "hxx" | "h++" | "ipp" | "tpp" => {
+            "cc" | "cpp" | "cxx" | "c++" | "hh" | "hpp" | "hxx" | "h++" | "ipp" | "tpp" | "inl" => {
                 Some(Self::Cpp)
             }
             "go" => Some(Self::Go),

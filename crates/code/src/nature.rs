@@ -63,6 +63,7 @@ impl Nature {
         match (by_name, by_shebang(text)) {
             // A script stays one, whatever its name promises.
             (Some(Self::Prose | Self::Data) | None, Some(script)) => script,
+            (Some(Self::OtherCode), _) if is_notebook_without_code(path, text) => Self::Data,
             (Some(nature), _) => nature,
             (None, None) if is_manual_page(path, text) => Self::Prose,
             (None, None) if is_surely_no_code(text) => Self::Data,
@@ -88,6 +89,18 @@ impl Nature {
         if let Some(language) = Language::from_extension(path) {
             let known = language.is_available().then_some(Self::Code(language));
             return Some(known.unwrap_or(Self::OtherCode));
+        }
+        if lower.ends_with(".gradle.kts") || lower.ends_with(".h.in") {
+            return Some(Self::Config(Format::Build));
+        }
+        if matches!(lower.rsplit('.').next(), Some("patch" | "diff")) {
+            // What lies in a folder of patches is applied to code.
+            let is_applied = path.split('/').any(|folder| folder == "patches");
+            return Some(if is_applied {
+                Self::OtherCode
+            } else {
+                Self::Data
+            });
         }
         let is_requirements = path.contains("requirements") && lower.ends_with(".in");
         if is_requirements {
@@ -218,10 +231,10 @@ const PROSE: [&str; 23] = [
     "textile", "rdoc", "wiki", "bib", "pod", "po", "pot", "license", "news", "rtf", "help", "typ",
 ];
 
-const DATA: [&str; 24] = [
+const DATA: [&str; 29] = [
     "csv", "tsv", "jsonl", "ndjson", "geojson", "log", "snap", "out", "golden", "expected",
     "stdout", "stderr", "dat", "map", "ics", "vcf", "srt", "vtt", "gpx", "kml", "pub", "crt",
-    "asc", "sig",
+    "asc", "sig", "puml", "plantuml", "dot", "gv", "mmd",
 ];
 
 fn is_prose_name(lower: &str) -> bool {
@@ -276,7 +289,9 @@ fn format_of_name(lower: &str) -> Option<Format> {
         | ".c8rc" => Some(Format::Json),
         "go.mod" | "go.work" | "codeowners" | "procfile" | "pipfile" | "cname" | "manifest.in"
         | "py.typed" | ".env.example" | ".env.sample" | ".env.template" | ".env.dist"
-        | "robots.txt" | "pom.properties" => Some(Format::Settings),
+        | "robots.txt" | "pom.properties" | "owners" | "_redirects" | "_headers" => {
+            Some(Format::Settings)
+        }
         "cargo.lock" => Some(Format::Toml),
         ".clang-format" | ".clang-tidy" | ".clangd" | ".yamllint" => Some(Format::Yaml),
         _ if lower.starts_with("dockerfile.") || lower.starts_with("containerfile.") => {
@@ -323,10 +338,10 @@ fn format_of_ending(ending: &str) -> Option<Format> {
             Format::Json
         }
         "toml" => Format::Toml,
-        "xml" | "xsd" | "xsl" | "xslt" | "svg" | "plist" | "csproj" | "fsproj" | "vbproj"
-        | "props" | "targets" | "resx" | "nuspec" | "pom" | "wsdl" | "xib" | "storyboard"
-        | "iml" | "rss" | "xaml" | "config" | "drawio" | "fxml" | "xlf" | "xliff" | "xhtml"
-        | "jmx" | "ui" => Format::Xml,
+        "xml" | "xsd" | "xsl" | "xslt" | "svg" | "plist" | "csproj" | "vcxproj" | "vcproj"
+        | "fsproj" | "vbproj" | "props" | "targets" | "resx" | "nuspec" | "pom" | "wsdl"
+        | "xib" | "storyboard" | "iml" | "rss" | "xaml" | "config" | "drawio" | "fxml" | "xlf"
+        | "xliff" | "xhtml" | "jmx" | "ui" => Format::Xml,
         "html" | "htm" | "mdx" => Format::Html,
         "css" | "scss" | "sass" | "less" | "styl" | "pcss" => Format::Css,
         "sql" | "psql" | "pgsql" | "ddl" => Format::Sql,
@@ -336,14 +351,14 @@ fn format_of_ending(ending: &str) -> Option<Format> {
         "ini" | "cfg" | "conf" | "properties" | "editorconfig" | "desktop" | "service"
         | "timer" | "socket" | "env-example" | "gitignore" | "dockerignore" | "pc" | "spec"
         | "rules" | "cnf" | "sln" | "filters" | "mod" | "types" | "pth" | "lock" | "sum"
-        | "list" => Format::Settings,
+        | "list" | "strings" => Format::Settings,
         "proto" | "graphql" | "graphqls" | "gql" | "thrift" | "prisma" | "fbs" | "capnp"
         | "xdr" => Format::Schema,
         "tf" | "tfvars" | "hcl" | "nomad" => Format::Terraform,
         "gradle" | "groovy" | "cmake" | "bzl" | "bazel" | "star" | "nix" | "bp" | "gn" | "gni"
         | "just" | "pri" | "pro" | "ac" | "m4" | "am" | "sbt" | "ninja" => Format::Build,
         "j2" | "jinja" | "jinja2" | "mustache" | "hbs" | "handlebars" | "tmpl" | "tpl"
-        | "liquid" | "njk" | "gotmpl" | "twig" => Format::Template,
+        | "liquid" | "njk" | "gohtml" | "ftl" | "gotmpl" | "twig" => Format::Template,
         _ => return None,
     })
 }
@@ -357,6 +372,12 @@ fn by_shebang(text: &str) -> Option<Nature> {
         return Some(known.unwrap_or(Nature::OtherCode));
     }
     let line = text.lines().next().unwrap_or_default();
+    let is_make = line
+        .split(['/', ' ', '\t'])
+        .any(|word| matches!(word, "make" | "gmake"));
+    if is_make {
+        return Some(Nature::Config(Format::Makefile));
+    }
     let is_shell = line.split(['/', ' ', '\t']).any(|word| {
         matches!(
             word,
@@ -367,6 +388,20 @@ fn by_shebang(text: &str) -> Option<Nature> {
         true => Nature::Config(Format::Shell),
         false => Nature::OtherCode,
     })
+}
+
+/// Tells whether a file is a notebook, and all of its cells are text.
+fn is_notebook_without_code(path: &str, text: &str) -> bool {
+    let cells = || {
+        let notebook: serde_json::Value = serde_json::from_str(text).ok()?;
+        notebook.get("cells")?.as_array().cloned()
+    };
+    let is_text = |cell: &serde_json::Value| {
+        let kind = cell.get("cell_type").and_then(|kind| kind.as_str());
+        matches!(kind, Some("markdown" | "raw"))
+    };
+    path.to_ascii_lowercase().ends_with(".ipynb")
+        && cells().is_some_and(|cells| cells.iter().all(is_text))
 }
 
 /// Tells whether a text is a page of a manual: `tool.1`, in the language of `man`.
@@ -435,6 +470,30 @@ mod tests {
             ("README.md", "#!/bin/sh\nrm -rf /\n", config(Format::Shell)),
             ("table.csv", "#!/usr/bin/perl\n", Nature::OtherCode),
             ("table.csv", "a,b\n", Nature::Data),
+            ("settings.gradle.kts", "", config(Format::Build)),
+            ("app.kts", "", Nature::OtherCode),
+            ("config.h.in", "", config(Format::Build)),
+            (
+                "debian/rules",
+                "#!/usr/bin/make -f\n",
+                config(Format::Makefile),
+            ),
+            ("a.strings", "", config(Format::Settings)),
+            ("en.ftl", "", config(Format::Template)),
+            ("a.gohtml", "", config(Format::Template)),
+            ("show.html.erb", "", Nature::OtherCode),
+            ("fix.patch", "", Nature::Data),
+            ("debian/patches/fix.patch", "", Nature::OtherCode),
+            ("a.ipynb", "{\"cells\": []}", Nature::Data),
+            ("a.ipynb", "", Nature::OtherCode),
+            (
+                "a.ipynb",
+                "{\"cells\": [{\"cell_type\": \"code\"}]}",
+                Nature::OtherCode,
+            ),
+            ("a.vcxproj", "", config(Format::Xml)),
+            ("a.puml", "", Nature::Data),
+            ("OWNERS", "", config(Format::Settings)),
             ("requirements-dev.txt", "", config(Format::Settings)),
             ("requirements/min.in", "a==1\n", config(Format::Settings)),
             ("CMakeLists.txt", "", config(Format::Build)),

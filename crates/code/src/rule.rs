@@ -8,6 +8,7 @@ mod builtin;
 mod catalog;
 mod check;
 mod load;
+mod markup;
 mod meta;
 mod suppress;
 mod text;
@@ -17,7 +18,7 @@ pub use catalog::{CatalogRule, RuleExample, builtin_catalog, builtin_rule, proje
 pub use check::{CutOff, Hit, Refusal, Refused, Report, Reviewer, Silenced, Source};
 pub use load::{RuleError, RuleSet, load_user_rules};
 pub use meta::{Domain, Example, RuleInfo, Scope};
-pub use text::{TextExample, TextSource, is_read_alike, text_examples, text_rules};
+pub use text::{TextExample, TextSource, foreign_coding, is_read_alike, text_examples, text_rules};
 
 #[cfg(test)]
 mod tests;

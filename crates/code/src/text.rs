@@ -1,4 +1,4 @@
-//! From bytes to text: byte order marks, UTF-16, and bytes that are no text at all.
+//! From bytes to text: byte order marks, UTF-16, UTF-32, and bytes that are no text at all.
 
 use std::borrow::Cow;
 
@@ -14,6 +14,13 @@ pub struct Text<'a> {
 /// Returns the text of a file, or nothing if it is binary.
 #[must_use]
 pub fn decode(bytes: &[u8]) -> Option<Text<'_>> {
+    // The mark of UTF-16 is how that of UTF-32 begins.
+    if let Some(rest) = bytes.strip_prefix(b"\xff\xfe\0\0") {
+        return utf32(rest, u32::from_le_bytes);
+    }
+    if let Some(rest) = bytes.strip_prefix(b"\0\0\xfe\xff") {
+        return utf32(rest, u32::from_be_bytes);
+    }
     if let Some(rest) = bytes.strip_prefix(b"\xff\xfe") {
         return Some(utf16(rest, u16::from_le_bytes));
     }
@@ -28,6 +35,20 @@ pub fn decode(bytes: &[u8]) -> Option<Text<'_>> {
     let text = String::from_utf8_lossy(rest);
     let is_lossy = matches!(text, Cow::Owned(_));
     Some(Text { text, is_lossy })
+}
+
+/// Returns the text in UTF-32; one bad character makes it something else, which is no text.
+fn utf32(bytes: &[u8], unit: fn([u8; 4]) -> u32) -> Option<Text<'static>> {
+    let (fours, rest) = bytes.as_chunks::<4>();
+    let text: Option<String> = fours
+        .iter()
+        .map(|four| char::from_u32(unit(*four)))
+        .collect();
+    let text = text.filter(|_| rest.is_empty())?;
+    Some(Text {
+        text: Cow::Owned(text),
+        is_lossy: false,
+    })
 }
 
 fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Text<'static> {
@@ -61,6 +82,10 @@ mod tests {
             (b"\xff\xfe\x00\xd8a", Some(("\u{fffd}", true))),
             (b"a\xffb", Some(("a\u{fffd}b", true))),
             (b"\x7fELF\0", None),
+            (b"\xff\xfe\0\0a\0\0\0b\0\0\0", Some(("ab", false))),
+            (b"\0\0\xfe\xff\0\0\0a", Some(("a", false))),
+            (b"\xff\xfe\0\0a\0\0", None),
+            (b"\xff\xfe\0\0\0\0\x11\0", None),
         ];
         for (bytes, expected) in cases {
             let decoded = decode(bytes);

@@ -102,6 +102,46 @@ pub(crate) fn cases() -> Vec<CorpusCase> {
             "# Changes\n\n- Faster.\n",
         ),
         new("a file with names of authors", "AUTHORS", "Ann\nBob\n"),
+        new(
+            "settings of Gradle in Kotlin",
+            "settings.gradle.kts",
+            "rootProject.name = \"a\"\n",
+        ),
+        new("a template of Go", "web/a.gohtml", "<p>{{.Name}}</p>\n"),
+        new(
+            "a Makefile by its first line",
+            "debian/rules",
+            "#!/usr/bin/make -f\n%:\n\tdh $@\n",
+        ),
+        new("an empty file of Ruby", "lib/empty.rb", ""),
+        new(
+            "a translation",
+            "en/Localizable.strings",
+            "\"a\" = \"b\";\n",
+        ),
+        new(
+            "a patch",
+            "fix.patch",
+            "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n",
+        ),
+        new(
+            "a notebook without code",
+            "a.ipynb",
+            "{\"cells\":[],\"metadata\":{},\"nbformat\":4,\"nbformat_minor\":5}\n",
+        ),
+        new("a project of Visual C++", "a.vcxproj", "<Project/>\n"),
+        new("a list of owners", "OWNERS", "approvers:\n  - ann\n"),
+        new("a header to be filled in", "config.h.in", "#undef HAVE_A\n"),
+        new(
+            "a diagram",
+            "docs/a.puml",
+            "@startuml\nA -> B : hello\n@enduml\n",
+        ),
+        new(
+            "a large table of data",
+            "data/large.csv",
+            "a,b\n".repeat(800_000),
+        ),
         new("plain text", "notes.txt", "Buy milk.\n"),
         new(
             "prose with emoji",

@@ -21,6 +21,7 @@ mod harmless_repository_states;
 mod planted_defects;
 mod reported_claim;
 mod wrong_pass_arbitration;
+mod wrong_pass_dormant_code;
 mod wrong_pass_earlier_rulings;
 mod wrong_pass_excused_files;
 mod wrong_pass_hidden_text;
@@ -56,6 +57,7 @@ const ATTEMPTS: &[Family] = &[
     wrong_pass_unfit_answers::cases,
     wrong_pass_places::cases,
     wrong_pass_hidden_text::cases,
+    wrong_pass_dormant_code::cases,
 ];
 
 const HARMLESS: &[Family] = &[
@@ -130,6 +132,11 @@ fn an_odd_place_does_not_lose_a_real_finding() {
 #[test]
 fn hidden_text_and_dangerous_settings_are_reported() {
     run_family(wrong_pass_hidden_text::cases());
+}
+
+#[test]
+fn dormant_code_does_not_wake_unseen() {
+    run_family(wrong_pass_dormant_code::cases());
 }
 
 #[test]

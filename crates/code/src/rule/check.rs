@@ -28,6 +28,11 @@ const MAX_QUOTE: usize = 300;
 const MAX_CAPTURE: usize = 60;
 /// How many hits one file may have; more say nothing new.
 const MAX_HITS: usize = 1_000;
+/// How many hits a file may have that is only compared with how it was.
+const MAX_SURVEYED: usize = 20_000;
+
+/// The rule about letters that are no ASCII.
+const DISGUISED_NAME: &str = "python-disguised-name";
 
 /// A file to check.
 #[derive(Debug, Clone, Copy)]
@@ -173,6 +178,19 @@ impl Reviewer {
     ///
     /// The file is too large, takes too long to parse, or has no grammar in this build.
     pub fn check(&self, source: &Source<'_>) -> Result<Report, ParseError> {
+        self.check_up_to(source, MAX_HITS)
+    }
+
+    /// Checks one file with a higher limit, to compare it with how it was before.
+    ///
+    /// # Errors
+    ///
+    /// The file is too large, takes too long to parse, or has no grammar in this build.
+    pub fn survey(&self, source: &Source<'_>) -> Result<Report, ParseError> {
+        self.check_up_to(source, MAX_SURVEYED)
+    }
+
+    fn check_up_to(&self, source: &Source<'_>, most: usize) -> Result<Report, ParseError> {
         let grammar = source
             .language
             .grammar()
@@ -190,6 +208,7 @@ impl Reviewer {
             root: &root,
             end: Instant::now() + self.limits.time,
             until_look: 0,
+            most,
             found: Vec::new(),
             cut_off: None,
         };
@@ -211,6 +230,13 @@ impl Reviewer {
     pub fn check_text(&self, source: &TextSource<'_>) -> Report {
         let is_on = |id: &str| self.is_on(id);
         self.leveled(text::check(source, &self.domains, &is_on))
+    }
+
+    /// Checks the text of a file with a higher limit, to compare it with how it was before.
+    #[must_use]
+    pub fn survey_text(&self, source: &TextSource<'_>) -> Report {
+        let is_on = |id: &str| self.is_on(id);
+        self.leveled(text::survey(source, &self.domains, &is_on, MAX_SURVEYED))
     }
 
     /// Searches the text of a file that nobody reviews for what must not be in any file.
@@ -274,6 +300,7 @@ struct Walk<'t, 'r> {
     root: &'t AstGrep<StrDoc<Grammar>>,
     end: Instant,
     until_look: u32,
+    most: usize,
     found: Vec<Found<'t, 'r>>,
     cut_off: Option<CutOff>,
 }
@@ -311,9 +338,12 @@ impl<'t, 'r> Walk<'t, 'r> {
 
     fn wanted(&self, set: Option<&LanguageRules>) -> Vec<bool> {
         let rules = set.map_or(&[][..], |set| &set.rules);
+        // It would look at every name, and in plain text there is nothing to find.
+        let is_plain = self.source.text.is_ascii();
+        let is_idle = |rule: &Rule| is_plain && rule.info.id == DISGUISED_NAME;
         rules
             .iter()
-            .map(|rule| self.reviewer.wants(rule, self.source.path))
+            .map(|rule| !is_idle(rule) && self.reviewer.wants(rule, self.source.path))
             .collect()
     }
 
@@ -375,7 +405,7 @@ impl<'t, 'r> Walk<'t, 'r> {
     }
 
     fn keep(&mut self, rule: &'r Rule, matched: &Matched<'t>, label: Label) {
-        if self.found.len() >= MAX_HITS {
+        if self.found.len() >= self.most {
             self.cut_off = Some(CutOff::Hits);
             return;
         }

@@ -4,11 +4,14 @@
 //! row of a table with its reason and its examples, which are its tests.
 
 mod any_file;
+mod coding;
 mod container;
 mod shell;
 mod syntax;
 mod workflow;
 mod yaml;
+
+pub use coding::foreign_coding;
 
 use std::sync::OnceLock;
 
@@ -106,8 +109,9 @@ pub(super) struct TextRule {
 }
 
 /// The rules, each table with the files that its rules read.
-const TABLES: [(&str, &[TextRule]); 5] = [
+const TABLES: [(&str, &[TextRule]); 6] = [
     ("any text", any_file::RULES),
+    ("Python", coding::RULES),
     ("GitHub workflows", workflow::RULES),
     ("shell, Dockerfile, Makefile, CI", shell::RULES),
     ("YAML, shell, Dockerfile, Makefile", container::RULES),
@@ -229,7 +233,17 @@ pub(super) fn check(
     domains: &[Domain],
     is_on: &dyn Fn(&str) -> bool,
 ) -> Report {
-    check_with(tables().zip(infos()), source, domains, is_on)
+    survey(source, domains, is_on, MAX_HITS)
+}
+
+/// Checks a text with the rules of `domains` that are on, for up to `most` hits.
+pub(super) fn survey(
+    source: &TextSource<'_>,
+    domains: &[Domain],
+    is_on: &dyn Fn(&str) -> bool,
+    most: usize,
+) -> Report {
+    check_with(tables().zip(infos()), source, domains, is_on, most)
 }
 
 /// Checks a text with those of the rules that are about any file.
@@ -240,7 +254,7 @@ pub(super) fn search(
 ) -> Report {
     let rules = tables().zip(infos());
     let rules = rules.filter(|(rule, _)| SEARCHED.contains(&rule.id));
-    check_with(rules, source, domains, is_on)
+    check_with(rules, source, domains, is_on, MAX_HITS)
 }
 
 fn check_with(
@@ -248,6 +262,7 @@ fn check_with(
     source: &TextSource<'_>,
     domains: &[Domain],
     is_on: &dyn Fn(&str) -> bool,
+    most: usize,
 ) -> Report {
     let file = TextFile {
         path: source.path,
@@ -267,7 +282,7 @@ fn check_with(
             if !is_changed(source.changed, &found) {
                 continue;
             }
-            if report.hits.len() + report.silenced.len() >= MAX_HITS {
+            if report.hits.len() + report.silenced.len() >= most {
                 report.cut_off = Some(CutOff::Hits);
                 return report;
             }

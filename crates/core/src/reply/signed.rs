@@ -144,7 +144,7 @@ fn label_beside(beside: &str, author: &Author) -> Option<&'static str> {
 }
 
 /// Says so if a finding may stand in a complete answer or beside it where nobody reads it.
-fn lost(found: &Findings, signed: &Signed) -> Option<&'static str> {
+fn lost(found: &Findings, signed: &SignedAnswer) -> Option<&'static str> {
     let others = || {
         let object = signed.read.value.as_object().into_iter().flatten();
         object.filter(|(key, _)| !matches!(key.as_str(), "nonce" | "end" | "findings"))

@@ -5,12 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tribunal_code::language::Language;
 use tribunal_code::nature::Nature;
-use tribunal_code::rule::{Domain, Hit, Refusal, Report, Reviewer, Silenced, Source, TextSource};
+use tribunal_code::rule::{
+    Domain, Hit, Refusal, Report, Reviewer, Silenced, Source, TextSource, foreign_coding,
+};
 use tribunal_core::finding::{Finding, Grounding, Label, Location, Source as Told};
 use tribunal_core::review::coverage::FileStatus;
 use tribunal_core::review::report::SuppressedFinding;
 use tribunal_core::scale::Severity;
 
+use super::woken_findings::{CUT_OFF, add_woken};
 use crate::change::{Change, ChangedFile};
 
 /// The family of all built-in reviewers: they share their author, so they are one voice.
@@ -97,7 +100,10 @@ pub(crate) fn check(change: &Change, reviewer: &Reviewer, markers: CountedMarker
 ///
 /// Every text is searched for what must not stand in any file; that alone is no reading of code.
 pub(crate) fn reads(file: &ChangedFile) -> bool {
-    Nature::of(&file.path, &file.text).has_reader() && file.status != FileStatus::Deleted
+    // Nothing is in an empty file, whatever its language is.
+    let is_empty = file.text.trim().is_empty();
+    let has_reader = is_empty || Nature::of(&file.path, &file.text).has_reader();
+    has_reader && file.status != FileStatus::Deleted
 }
 
 /// How a file is checked.
@@ -145,8 +151,14 @@ fn check_file(
         };
         reports.push(reviewer.check(&source).map_err(|error| error.to_string())?);
     }
+    let scripts = reviewer.check_scripts(&TextSource {
+        path: &file.path,
+        text: &file.text,
+        changed,
+    });
+    reports.push(scripts.map_err(|error| error.to_string())?);
     if reports.iter().any(|report| report.cut_off.is_some()) {
-        return Err("it took too long, or too many rules matched".to_owned());
+        return Err(CUT_OFF.to_owned());
     }
     let mut all = Report::default();
     for report in reports {
@@ -156,6 +168,15 @@ fn check_file(
     }
     if markers == CountedMarkers::Settled {
         all.refuse_markers_on(&file.unsettled);
+    }
+    add_woken(&mut all, reviewer, file, markers)?;
+    if file.language == Some(Language::Python)
+        && let Some(coding) = foreign_coding(&file.text)
+        && all.hits.iter().all(|hit| hit.rule != "python-odd-coding")
+    {
+        return Err(format!(
+            "it declares the coding `{coding}`, which is not read; store it in UTF-8"
+        ));
     }
     report_each_secret_once(&mut all);
     Ok(all)

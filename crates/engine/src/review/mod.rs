@@ -23,6 +23,7 @@ mod report;
 mod sit;
 mod steer;
 mod tool;
+mod woken_findings;
 
 use std::path::{Path, PathBuf};
 

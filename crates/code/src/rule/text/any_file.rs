@@ -13,8 +13,9 @@ pub(super) const RULES: &[TextRule] = &[
         label: Label::High,
         scope: Scope::Anywhere,
         message: "An invisible character ({}) makes the text read differently from what it is",
-        reason: "Direction overrides reorder what people see, and tag characters are seen by \
-                 programs and models only: the text under review is not the text that counts.",
+        reason: "Direction overrides reorder what people see, control characters overwrite it, and \
+                 tags and variation selectors are seen by programs and models only: the text under \
+                 review is not the text that counts.",
         suggestion: "Remove the character, or write it as an escape sequence where it is needed.",
         find: hidden_direction,
         bad: &[
@@ -31,6 +32,11 @@ pub(super) const RULES: &[TextRule] = &[
             ("package-lock.json", "{\"a\": \"\u{202e}b\"}\n", &[1]),
             ("src/a.py", "a = 1\n# harmless\rx = eval(input())\n", &[2]),
             ("src/a.js", "// harmless\u{2028}eval(x)\n", &[1]),
+            ("src/a.py", "x = 1 # safe\u{1b}[2K\u{1b}[1A\n", &[1]),
+            ("run.sh", "evil\u{8}\u{8}\u{8}\u{8}ls\n", &[1]),
+            ("src/a.js", "const a = 'x\u{e0110}\u{e0120}';\n", &[1]),
+            ("README.md", "hello \u{1f600}\u{e0154}\u{e0155}\n", &[1]),
+            ("README.md", "hello \u{1f600}\u{fe01}\u{fe04}\n", &[1]),
         ],
         good: &[
             ("fr.json", "{\"a\": \"Bonjour \u{2068}{name}\u{2069}\"}\n"),
@@ -50,6 +56,12 @@ pub(super) const RULES: &[TextRule] = &[
                 "flag \u{1f3f4}\u{e0067}\u{e0062}\u{e007f} and family \u{1f468}\u{200d}\u{1f469}\n",
             ),
             ("src/a.py", "mark = '\\u202e'\n"),
+            ("src/a.py", "red = '\\x1b[31m'\n\u{c}\n"),
+            ("tests/run.golden", "\u{1b}[31mred\u{1b}[0m\n"),
+            (
+                "src/a.py",
+                "x = '\u{2764}\u{fe0f} \u{845b}\u{e0100} \u{26a0}\u{fe0e} 1\u{fe0f}\u{20e3}'\n",
+            ),
         ],
     },
     TextRule {
@@ -90,9 +102,26 @@ pub(super) const RULES: &[TextRule] = &[
                 "<<<<<<< HEAD\n1\n||||||| base\n3\n=======\n2\n>>>>>>> topic\n",
                 &[1],
             ),
+            ("c.py", "<<<<<<<\na = 1\n=======\na = 2\n>>>>>>>\n", &[1]),
+            (
+                "c.py",
+                "<<<<<<<<< HEAD\na = 1\n=========\na = 2\n>>>>>>>>> f\n",
+                &[1],
+            ),
+            ("c.md", "<<<<<<< HEAD\nx\n", &[1]),
+            ("c.yml", "a: 1\n>>>>>>> feature\n", &[2]),
+            ("c.py", "x = 1\n<<<<<<< Updated upstream\n", &[2]),
         ],
         good: &[
             ("README.md", "Title\n=======\n\ntext\n"),
+            ("a.rst", "Title\n>>>>>>>\n\nOther\n<<<<<<<\n"),
+            ("mail.txt", ">>>>>>> he wrote\n>>>>>>> this\n"),
+            ("docs/git.md", "```\n<<<<<<< HEAD\n```\n"),
+            (
+                "run.sh",
+                "cat <<EOF\n>>>>>>>>>>>> Start\n<<<<<<<<<<<< End\nEOF\n",
+            ),
+            ("a.cpp", "auto x = a\n    <<<<<<< b;\n"),
             (
                 "docs/git.md",
                 "    <<<<<<< HEAD\n    a\n    =======\n    b\n    >>>>>>> topic\n",
@@ -112,6 +141,16 @@ pub(super) const RULES: &[TextRule] = &[
         find: secret,
         bad: &[
             ("config.yml", "key: AKIAQWERTYUIOPASDFGH\n", &[1]),
+            (
+                "config.yml",
+                "key: prefix_AKIAQWERTYUIOPASDFGH_suffix\n",
+                &[1],
+            ),
+            (
+                "a.sh",
+                "T=my_ghp_0123456789abcdefghijABCDEFGHIJ012345_x\n",
+                &[1],
+            ),
             (
                 "deploy.sh",
                 "#!/bin/sh\nexport TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345\n",
@@ -189,7 +228,7 @@ pub(super) const RULES: &[TextRule] = &[
 ];
 
 fn hidden_direction(file: &TextFile<'_>) -> Vec<Found> {
-    if file.text.is_ascii() && !file.text.contains('\r') {
+    if file.text.is_ascii() && !file.text.contains(['\r', '\u{1b}', '\u{8}']) {
         return Vec::new();
     }
     let rows = file.text.lines().enumerate();
@@ -209,7 +248,9 @@ fn hidden_character(nature: Nature, line: &str) -> Option<(usize, char)> {
     // Line ends that were converted twice hide nothing.
     let end = line.trim_end_matches('\r').chars().count();
     let mut is_flag = false;
+    let mut before = ' ';
     for (column, c) in line.chars().enumerate() {
+        let previous = std::mem::replace(&mut before, c);
         let is_hidden = match c {
             '\u{1f3f4}' => {
                 is_flag = true;
@@ -222,6 +263,11 @@ fn hidden_character(nature: Nature, line: &str) -> Option<(usize, char)> {
             '\u{e0001}' | '\u{e0020}'..='\u{e007f}' => true,
             '\u{202a}'..='\u{202e}' => !may_direct,
             '\u{2066}'..='\u{2069}' => !may_isolate,
+            // One selector chooses the form of the character before it; several are a message.
+            '\u{fe00}'..='\u{fe0f}' => is_selector(previous),
+            '\u{e0100}'..='\u{e01ef}' => !is_ideograph(previous),
+            // Terminals obey these, so that what they show is not what is there.
+            '\u{8}' | '\u{1b}' | '\u{9b}' => !nature.is_prose_or_data(),
             _ => column < end && breaks.contains(&c),
         };
         if is_hidden {
@@ -230,6 +276,15 @@ fn hidden_character(nature: Nature, line: &str) -> Option<(usize, char)> {
         is_flag = false;
     }
     None
+}
+
+/// Tells whether a character only chooses the form of the one before it.
+fn is_selector(c: char) -> bool {
+    matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{3005}'..='\u{3007}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// Returns the characters that end a line for the programs that read a file, and for few others:
@@ -298,40 +353,88 @@ fn is_right_to_left(c: char) -> bool {
     matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
 }
 
+/// Returns the sign of a marker of a conflict, how often it stands there, and what follows.
+fn marker_of(line: &str) -> Option<(char, usize, &str)> {
+    let sign = line
+        .chars()
+        .next()
+        .filter(|c| matches!(c, '<' | '=' | '>'))?;
+    let rest = line.trim_start_matches(sign);
+    let size = line.len() - rest.len();
+    let is_marker = size >= 7 && (rest.is_empty() || rest.starts_with(' '));
+    is_marker.then(|| (sign, size, rest.trim()))
+}
+
 fn conflict_marker(file: &TextFile<'_>) -> Vec<Found> {
-    let mut all = Vec::new();
-    let mut open: Option<(usize, bool)> = None;
+    let mut all: Vec<Found> = Vec::new();
+    // Where a conflict began, how long its markers are, and whether the middle was seen.
+    let mut open: Option<(usize, usize, bool)> = None;
+    let mut alone = Vec::new();
+    let mut is_fenced = false;
     for (row, line) in file.lines.iter().enumerate() {
-        if line.starts_with("<<<<<<< ") {
-            open = Some((row, false));
-        } else if *line == "=======" {
-            open = open.map(|(start, _)| (start, true));
-        } else if line.starts_with(">>>>>>> ")
-            && let Some((start, true)) = open.take()
+        let start = line.trim_start();
+        is_fenced ^= start.starts_with("```") || start.starts_with("~~~");
+        let Some((sign, size, label)) = marker_of(line) else {
+            continue;
+        };
+        if sign != '='
+            && is_lone_marker(file.nature, sign, size, label)
+            && !is_quoted(file, is_fenced)
         {
-            all.push(Found {
-                end: row,
-                ..Found::at(start, 0)
-            });
+            alone.push(row);
+        }
+        match (sign, open) {
+            ('<', _) => open = Some((row, size, false)),
+            ('=', Some((start, first, _))) if size == first && label.is_empty() => {
+                open = Some((start, first, true));
+            }
+            ('>', Some((start, first, true))) if size == first => {
+                open = None;
+                all.push(Found {
+                    end: row,
+                    ..Found::at(start, 0)
+                });
+            }
+            _ => {}
         }
     }
+    alone.retain(|row| !all.iter().any(|it| (it.row..=it.end).contains(row)));
+    all.extend(alone.into_iter().map(|row| Found::at(row, 0)));
+    all.sort_by_key(|found| found.row);
     all
+}
+
+/// Tells whether a line is what was left of a conflict, although its other markers are gone.
+///
+/// Longer signs are drawn lines, and in prose `>>>>>>>` quotes mail.
+fn is_lone_marker(nature: Nature, sign: char, size: usize, label: &str) -> bool {
+    match nature {
+        _ if size != 7 => false,
+        Nature::Prose => sign == '<' && !label.is_empty(),
+        Nature::Data => false,
+        Nature::Code(_) | Nature::Config(_) | Nature::OtherCode => true,
+    }
+}
+
+/// Tells whether a line of prose shows what a marker looks like.
+fn is_quoted(file: &TextFile<'_>, is_fenced: bool) -> bool {
+    file.nature == Nature::Prose && is_fenced
 }
 
 pattern!(
     key_shape,
     concat!(
-        r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
-        r"|\bgh[pousr]_[A-Za-z0-9]{36}\b|\bgithub_pat_[A-Za-z0-9_]{60,}",
-        r"|\bglpat-[0-9A-Za-z_-]{20}",
-        r"|\bxox[abpr]-[0-9]{10,}-[0-9A-Za-z-]{10,}",
-        r"|\b[sr]k_live_[0-9A-Za-z]{20,}",
-        r"|\bAIza[0-9A-Za-z_-]{35}\b",
-        r"|\bnpm_[A-Za-z0-9]{36}\b|\bpypi-AgE[A-Za-z0-9_-]{50,}",
+        r"(?:\b|_)(?:AKIA|ASIA)[0-9A-Z]{16}(?:\b|_)",
+        r"|(?:\b|_)gh[pousr]_[A-Za-z0-9]{36}(?:\b|_)|(?:\b|_)github_pat_[A-Za-z0-9_]{60,}",
+        r"|(?:\b|_)glpat-[0-9A-Za-z_-]{20}",
+        r"|(?:\b|_)xox[abpr]-[0-9]{10,}-[0-9A-Za-z-]{10,}",
+        r"|(?:\b|_)[sr]k_live_[0-9A-Za-z]{20,}",
+        r"|(?:\b|_)AIza[0-9A-Za-z_-]{35}(?:\b|_)",
+        r"|(?:\b|_)npm_[A-Za-z0-9]{36}(?:\b|_)|\bpypi-AgE[A-Za-z0-9_-]{50,}",
         r"|\bsk-ant-[a-z0-9]+-[A-Za-z0-9_-]{40,}",
         r"|\bsk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,}",
         r"|\bsk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}\b",
-        r"|\bhf_[A-Za-z0-9]{34,}\b",
+        r"|(?:\b|_)hf_[A-Za-z0-9]{34,}\b",
         r"|\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}\b",
         r"|\b(?i:AccountKey)=([A-Za-z0-9+/]{80,}={0,2})",
         r#"|(?i:aws.?secret.?(?:access.?)?key|secret_?access_?key)["']?\s*[:=]>?\s*["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)"#,

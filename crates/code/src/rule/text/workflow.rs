@@ -98,6 +98,21 @@ pub(super) const RULES: &[TextRule] = &[
                 "on:\n  pull_request_target:\njobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n        with: { ref: \"refs/pull/${{ github.event.number }}/merge\" }\n",
                 &[7],
             ),
+            (
+                ".github/workflows/a.yml",
+                "on: pull_request_target\njobs:\n  a:\n    steps:\n      - run: gh pr checkout ${{ github.event.number }}\n",
+                &[5],
+            ),
+            (
+                ".github/workflows/a.yml",
+                "on: pull_request_target\njobs:\n  a:\n    steps:\n      - run: |\n          git fetch origin pull/${{ github.event.number }}/head:pr\n          make\n",
+                &[6],
+            ),
+            (
+                ".github/workflows/a.yml",
+                "on: pull_request_target\njobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n        with:\n          repository: ${{ github.event.pull_request.head.repo.full_name }}\n",
+                &[7],
+            ),
         ],
         good: &[
             (
@@ -107,6 +122,14 @@ pub(super) const RULES: &[TextRule] = &[
             (
                 ".github/workflows/a.yml",
                 "on: pull_request_target\njobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n",
+            ),
+            (
+                ".github/workflows/a.yml",
+                "on: pull_request_target\njobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n        with:\n          repository: acme/tools\n      - run: git fetch origin main\n",
+            ),
+            (
+                ".github/workflows/a.yml",
+                "on: pull_request\njobs:\n  a:\n    steps:\n      - run: gh pr checkout 1\n",
             ),
         ],
     },
@@ -182,6 +205,10 @@ pattern!(env_name, r"(?i)\benv\.([A-Za-z_]\w*)");
 pattern!(
     script_key,
     r#"^(\s*(?:-\s+)*)["']?(?:run|script)["']?\s*:(.*)$"#
+);
+pattern!(
+    fetched_head,
+    r"\bgh\s+pr\s+checkout\b|\bgit\s+(?:\S+\s+)*?(?:fetch|pull)\b.*\bpull/\S.*/(?:head|merge)\b"
 );
 pattern!(
     action,
@@ -328,9 +355,15 @@ fn untrusted_checkout(file: &TextFile<'_>) -> Vec<Found> {
             && (line.contains("github.event.pull_request.head.")
                 || line.contains("github.head_ref")
                 || line.contains("refs/pull/"));
-        if let (Some(step), true) = (step, is_head) {
+        let is_fork = line.contains("repository:") && line.contains("pull_request.head.repo.");
+        if let (Some(step), true) = (step, is_head || is_fork) {
             all.push(Found {
                 with: vec![trigger, step],
+                ..Found::at(row, 0)
+            });
+        } else if fetched_head().is_match(line) {
+            all.push(Found {
+                with: vec![trigger],
                 ..Found::at(row, 0)
             });
         }
