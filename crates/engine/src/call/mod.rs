@@ -179,8 +179,11 @@ impl Engine {
         attempt: u32,
     ) -> Result<(RunId, Result<Reply, AgentError>), CaseError> {
         let run = RunId::from_bits(crate::random_bits());
-        // Whoever only talks to a server cannot touch anything here.
-        let attendance = match seat.agent.works_in_directory() {
+        // Whoever only talks to a server cannot touch anything here, and whom the user lets write in the
+        // project does so with their consent.
+        let consents =
+            question.access == Access::Write && self.watch.is_around(&question.directory);
+        let attendance = match seat.agent.works_in_directory() && !consents {
             true => Some(self.watch.begin().await),
             false => None,
         };

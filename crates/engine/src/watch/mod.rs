@@ -9,7 +9,7 @@
 mod footprint;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
@@ -84,6 +84,17 @@ impl TreeWatch {
             state: Mutex::default(),
             told: std::sync::Mutex::default(),
         }
+    }
+
+    /// Tells whether a directory is part of the project.
+    pub(crate) fn is_around(&self, directory: &Path) -> bool {
+        let project = self
+            .project
+            .as_ref()
+            .and_then(|path| path.canonicalize().ok());
+        let directory = directory.canonicalize().ok();
+        let within = directory.zip(project);
+        within.is_some_and(|(directory, project)| directory.starts_with(project))
     }
 
     /// Notes that a program is about to run. Those who begin while others run share their look.
