@@ -129,6 +129,9 @@ impl Invocation {
             }
         }
         let loaded = config::load(&sources)?;
+        if let Some(error) = unreadable_here(&loaded) {
+            return Err(error);
+        }
         match loaded.project_layer.lacking_trust() {
             Some(untrusted) if asks && is_interactive() => {
                 match crate::commands::config::ask_for_trust(self, &untrusted) {
@@ -383,6 +386,19 @@ fn committed_ledger() -> CliError {
     CliError::new(Exit::Config, text)
         .hint("Take it out of the repository with `git rm -r --cached .tribunal/ledger`")
         .hint("Or keep another ledger with `--ledger DIR`")
+}
+
+/// Returns the error for settings that somebody here has written and nobody can read. Without it a
+/// slip of the pen would take the configured reviewers away and let a change pass. A file that a
+/// commit brings along is its author's word, and the settings of the base decide without it.
+fn unreadable_here(loaded: &Loaded) -> Option<CliError> {
+    let layer = &loaded.project_layer;
+    let why = layer.unreadable.as_ref()?;
+    let text = format!("`.tribunal/config.yml` cannot be read: {why}");
+    layer.is_written_here.then(|| {
+        CliError::new(Exit::Config, text)
+            .hint("Correct the file; `tribunal config validate` says where it is wrong")
+    })
 }
 
 /// Waits until somebody asks the process to stop.

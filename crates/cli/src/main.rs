@@ -11,6 +11,7 @@ mod pages;
 #[cfg(test)]
 mod reference;
 mod report;
+mod typed_words;
 
 use std::io::Write as _;
 use std::pin::Pin;

@@ -11,7 +11,7 @@ use std::fmt;
 use tribunal_core::finding::Grounding;
 
 use crate::diff::Diff;
-pub use identity::{Identity, Sheet, fingerprint, identify, place_name};
+pub use identity::{Identity, Sheet, earlier_place_name, fingerprint, identify, place_name};
 use quote::Compact;
 pub use quote::named_in;
 

@@ -6,6 +6,7 @@ pub mod ground;
 pub mod language;
 pub mod lines;
 pub mod linter_marker;
+pub mod linter_settings;
 pub mod nature;
 mod outline;
 pub mod place;

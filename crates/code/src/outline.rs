@@ -1,8 +1,13 @@
 //! Which function, method or type encloses a line.
 
+use std::collections::BTreeMap;
+
 use tree_sitter::{Node, Tree};
 
 use crate::language::Language;
+
+/// A longer path of names is not made longer.
+const LONGEST_PATH: usize = 2_000;
 
 /// A named piece of code that encloses others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,6 +29,11 @@ pub struct Scope {
     pub kind: ScopeKind,
     /// Its own name.
     pub name: String,
+    /// The type that a method belongs to where it stands outside of it, as in Go; else empty.
+    pub owner: String,
+    /// What tells it apart from others of its name: the parameters of a function, the trait of an
+    /// implementation; else empty.
+    pub detail: String,
     /// First line, counted from 1; decorators and attributes come before it.
     pub line: u32,
     /// Last line.
@@ -34,6 +44,23 @@ pub struct Scope {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outline {
     scopes: Vec<Scope>,
+    /// For each scope, how it is told apart from all others.
+    marks: Vec<ScopeMark>,
+}
+
+/// How a scope is told apart from others with the same names around it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ScopeMark {
+    /// The details of the scope and of those around it, and its number among those that are equal even
+    /// so; empty outside of any scope.
+    pub signature: String,
+    /// Whether no other scope of the file has its path.
+    pub is_only: bool,
+    /// Whether no other scope of the file has its path when methods are named without their owner, as
+    /// version 0.1.0 did.
+    pub is_only_plain: bool,
+    /// Whether no other scope of the file has its own name.
+    pub is_only_name: bool,
 }
 
 impl Outline {
@@ -44,13 +71,19 @@ impl Outline {
         let mut cursor = tree.walk();
         // The walk keeps its own stack, so that a deeply nested file cannot exhaust ours.
         let mut open_types: Vec<usize> = Vec::new();
+        // Where the scopes around the node end, and which they are.
+        let mut around: Vec<(usize, usize)> = Vec::new();
+        let mut parents: Vec<Option<usize>> = Vec::new();
         loop {
             let node = cursor.node();
             open_types.retain(|end| node.start_byte() < *end);
+            around.retain(|(end, _)| node.start_byte() < *end);
             if let Some(scope) = scope_of(language, node, source, !open_types.is_empty()) {
                 if scope.kind == ScopeKind::Type {
                     open_types.push(node.end_byte());
                 }
+                parents.push(around.last().map(|(_, index)| *index));
+                around.push((node.end_byte(), scopes.len()));
                 scopes.push(scope);
             }
             if cursor.goto_first_child() {
@@ -58,7 +91,8 @@ impl Outline {
             }
             while !cursor.goto_next_sibling() {
                 if !cursor.goto_parent() {
-                    return Self { scopes };
+                    let marks = marks(&scopes, &parents);
+                    return Self { scopes, marks };
                 }
             }
         }
@@ -79,9 +113,32 @@ impl Outline {
             .collect()
     }
 
-    /// Returns the names of the scopes around `line`, joined by dots; empty outside of any.
+    /// Returns the names of the scopes around `line`, joined by dots, methods with their owners; empty
+    /// outside of any.
     #[must_use]
     pub fn path(&self, line: u32) -> String {
+        let around = self.enclosing(line);
+        let names: Vec<String> = around.iter().map(|scope| scope.full_name()).collect();
+        names.join(".")
+    }
+
+    /// Returns how the innermost scope around `line` is told apart from the others of the file.
+    #[must_use]
+    pub fn mark(&self, line: u32) -> ScopeMark {
+        let scopes = self.scopes.iter().zip(&self.marks);
+        let around = scopes.filter(|(scope, _)| (scope.line..=scope.end_line).contains(&line));
+        let outside = || ScopeMark {
+            signature: String::new(),
+            is_only: true,
+            is_only_plain: true,
+            is_only_name: true,
+        };
+        around.last().map_or_else(outside, |(_, mark)| mark.clone())
+    }
+
+    /// Returns the path of `line` as version 0.1.0 wrote it, where methods have no owners.
+    #[must_use]
+    pub fn plain_path(&self, line: u32) -> String {
         let names: Vec<&str> = self
             .enclosing(line)
             .iter()
@@ -98,6 +155,58 @@ impl Outline {
             .rev()
             .find(|scope| matches!(scope.kind, ScopeKind::Function | ScopeKind::Method))
     }
+}
+
+impl Scope {
+    fn full_name(&self) -> String {
+        match self.owner.as_str() {
+            "" => self.name.clone(),
+            owner => format!("{owner}.{}", self.name),
+        }
+    }
+}
+
+/// Returns how each scope is told apart from the others.
+fn marks(scopes: &[Scope], parents: &[Option<usize>]) -> Vec<ScopeMark> {
+    let mut paths: Vec<[String; 3]> = Vec::with_capacity(scopes.len());
+    for (scope, parent) in scopes.iter().zip(parents) {
+        let outer = parent.and_then(|parent| paths.get(parent));
+        let own = [scope.full_name(), scope.name.clone(), scope.detail.clone()];
+        let joined = match outer {
+            // A deeply nested file must not take the square of its length.
+            Some([full, _, _]) if full.len() > LONGEST_PATH => own,
+            Some([full, plain, details]) => {
+                let [one, two, three] = own;
+                [
+                    format!("{full}.{one}"),
+                    format!("{plain}.{two}"),
+                    format!("{details}.{three}"),
+                ]
+            }
+            None => own,
+        };
+        paths.push(joined);
+    }
+    let mut counts: [BTreeMap<&str, u32>; 3] = Default::default();
+    let mut equal: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+    for ([full, plain, _], scope) in paths.iter().zip(scopes) {
+        for (count, name) in counts.iter_mut().zip([full, plain, &scope.name]) {
+            *count.entry(name).or_default() += 1;
+        }
+    }
+    let mut marks = Vec::with_capacity(scopes.len());
+    for ([full, plain, details], scope) in paths.iter().zip(scopes) {
+        let number = equal.entry((full, details)).or_default();
+        let is_only = |at: usize, name: &str| counts[at].get(name) == Some(&1);
+        marks.push(ScopeMark {
+            signature: format!("{details}#{number}"),
+            is_only: is_only(0, full),
+            is_only_plain: is_only(1, plain),
+            is_only_name: is_only(2, &scope.name),
+        });
+        *number += 1;
+    }
+    marks
 }
 
 /// Which node kinds of a grammar open a scope, and of which kind.
@@ -175,6 +284,8 @@ fn scope_of(language: Language, node: Node<'_>, source: &str, in_type: bool) -> 
     Some(Scope {
         kind,
         name,
+        owner: owner_of(node, source).unwrap_or_default(),
+        detail: detail_of(node, source).unwrap_or_default(),
         line: line_number(node.start_position().row),
         end_line: last_line(node),
     })
@@ -227,6 +338,41 @@ fn name_of(node: Node<'_>, source: &str) -> Option<String> {
         inner = next;
     }
     text_of(inner, source)
+}
+
+/// Returns the type of the receiver of a method in Go.
+fn owner_of(node: Node<'_>, source: &str) -> Option<String> {
+    let receiver = text_of(node.child_by_field_name("receiver")?, source)?;
+    let inner = receiver.trim_start_matches('(').trim_end_matches(')');
+    // A type may have parameters, as in `(s *Stack[K, V])`.
+    let inner = inner.split('[').next().unwrap_or(inner).trim();
+    let name = inner.rsplit([' ', '*']).next().unwrap_or(inner);
+    Some(name.to_owned())
+}
+
+/// Returns what tells a function or an implementation apart from another of its name, without spaces.
+fn detail_of(node: Node<'_>, source: &str) -> Option<String> {
+    let detail = match node.kind() {
+        "impl_item" => node.child_by_field_name("trait"),
+        _ => parameters_of(node),
+    };
+    let text = text_of(detail?, source)?;
+    Some(text.split_whitespace().collect())
+}
+
+/// Returns the parameters of a function, which may be the value of a variable or the inside of a
+/// declarator.
+fn parameters_of(node: Node<'_>) -> Option<Node<'_>> {
+    let mut at = node;
+    loop {
+        for field in ["parameters", "parameter"] {
+            if let Some(found) = at.child_by_field_name(field) {
+                return Some(found);
+            }
+        }
+        let inner = at.child_by_field_name("value");
+        at = inner.or_else(|| at.child_by_field_name("declarator"))?;
+    }
 }
 
 fn text_of(node: Node<'_>, source: &str) -> Option<String> {
@@ -386,6 +532,75 @@ mod tests {
         assert_eq!(outline.function(8).map(|s| s.name.as_str()), Some("later"));
         assert_eq!(outline.function(5), None);
         assert_eq!(outline.path(u32::MAX), "");
+    }
+
+    /// Returns path and signature of the scopes around the lines that hold `here`.
+    fn marked(language: Language, source: &str) -> Vec<String> {
+        let tree = language
+            .parse(source, Limits::default())
+            .expect("the sample parses");
+        let outline = Outline::new(language, &tree, source);
+        let lines = (1_u32..).zip(source.lines());
+        let lines = lines.filter(|(_, line)| line.contains("here"));
+        let shown = lines.map(|(line, _)| {
+            let only = match outline.mark(line).is_only {
+                true => " only",
+                false => "",
+            };
+            format!(
+                "{} {}{only}",
+                outline.path(line),
+                outline.mark(line).signature
+            )
+        });
+        shown.collect()
+    }
+
+    #[test]
+    fn scopes_of_one_name_are_told_apart() {
+        let go = "package a\nfunc (a A) Run(s string) {\n here() }\nfunc (b *B) Run(s string) {\n \
+                  here() }\nfunc (c Set[K, V]) Run() {\n here() }\nfunc Run() {\n here() }\n";
+        assert_eq!(
+            marked(Language::Go, go),
+            [
+                "A.Run (sstring)#0 only",
+                "B.Run (sstring)#0 only",
+                "Set.Run ()#0 only",
+                "Run ()#0 only",
+            ]
+        );
+        let java = "class A {\n void run(String s) {\n here(); }\n void run(String s, int n) {\n \
+                    here(); }\n class B { void run() {\n here(); } }\n}\n";
+        assert_eq!(
+            marked(Language::Java, java),
+            [
+                "A.run .(Strings)#0",
+                "A.run .(Strings,intn)#0",
+                "A.B.run ..()#0 only",
+            ]
+        );
+        let python = "if a:\n    def g(q):\n        here()\nelse:\n    def g(q):\n        here()\n\
+                      here()\n";
+        assert_eq!(
+            marked(Language::Python, python),
+            ["g (q)#0", "g (q)#1", "  only"]
+        );
+        let rust = "impl A for T {\n fn run() {\n here(); }\n}\nimpl B for T {\n fn run() {\n \
+                    here(); }\n}\n";
+        assert_eq!(
+            marked(Language::Rust, rust),
+            ["T.run A.()#0", "T.run B.()#0"]
+        );
+        let cpp = "int *run(int a) {\n here(); }\nint run(long a) {\n here(); }\n";
+        assert_eq!(
+            marked(Language::Cpp, cpp),
+            ["run (inta)#0", "run (longa)#0"]
+        );
+        let script = "const run = (a) => {\n here(); };\nfunction go(b) {\n here(); }\n";
+        assert_eq!(
+            marked(Language::JavaScript, script),
+            ["run (a)#0 only", "go (b)#0 only"]
+        );
     }
 
     #[test]

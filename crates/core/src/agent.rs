@@ -99,13 +99,15 @@ pub enum ErrorClass {
     Limit,
     /// The agent was denied a permission that it needed.
     PermissionDenied,
+    /// The user's repository changed while it ran, so nobody can rely on its answer.
+    Tampered,
     /// We stopped the run.
     Cancelled,
 }
 
 impl ErrorClass {
     /// All classes, for tables and tests.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Setup,
         Self::Auth,
         Self::Credit,
@@ -123,6 +125,7 @@ impl ErrorClass {
         Self::Truncated,
         Self::Limit,
         Self::PermissionDenied,
+        Self::Tampered,
         Self::Cancelled,
     ];
 
@@ -147,6 +150,7 @@ impl ErrorClass {
             Self::Truncated => "truncated",
             Self::Limit => "limit",
             Self::PermissionDenied => "permission_denied",
+            Self::Tampered => "tampered",
             Self::Cancelled => "cancelled",
         }
     }

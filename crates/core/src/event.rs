@@ -31,6 +31,39 @@ pub use task::TaskEvent;
 pub use trial::TrialEvent;
 pub use work::WorkEvent;
 
+impl EventKind {
+    /// Returns what changed in the user's repository while a program ran, as a sentence without its
+    /// end; nothing for other events.
+    #[must_use]
+    pub fn disturbance(&self) -> Option<String> {
+        let Self::RepositoryDisturbed {
+            who,
+            places,
+            more,
+            spoils,
+            ..
+        } = self
+        else {
+            return None;
+        };
+        let more = match more {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let places = format!("`{}`{more}", places.join("`, `"));
+        Some(match spoils {
+            true => format!(
+                "{places} of your repository changed while {who} worked elsewhere, so what it said \
+                 does not count; if that was not you, {who} wrote outside of its place"
+            ),
+            false => format!(
+                "{places} of your own files changed while {who} worked elsewhere; if that was not \
+                 you, {who} wrote outside of its place"
+            ),
+        })
+    }
+}
+
 /// One fact about a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
@@ -113,6 +146,20 @@ pub enum EventKind {
         attempt: u32,
         /// Hash of the prompt file.
         prompt_hash: String,
+    },
+    /// The user's repository changed while a program ran, and it was not us.
+    RepositoryDisturbed {
+        /// The run during which it happened.
+        run: RunId,
+        /// Who ran.
+        who: String,
+        /// What changed: files, refs, or files of the git directory.
+        places: Vec<String>,
+        /// How many places are not named.
+        #[serde(default)]
+        more: u32,
+        /// Whether the run's answer does not count for it.
+        spoils: bool,
     },
     /// A running agent showed a sign of life. Stored at most every few seconds per run.
     RunProgressed {

@@ -96,6 +96,7 @@ pub fn remedy(
         | ErrorClass::Hung
         | ErrorClass::Limit
         | ErrorClass::PermissionDenied
+        | ErrorClass::Tampered
         | ErrorClass::Cancelled => Remedy::GiveUp,
     }
 }

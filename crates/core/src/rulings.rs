@@ -52,6 +52,13 @@ pub struct TeamRuling {
     /// The function around it, where there is one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub function: String,
+    /// All names around it, joined by dots, such as `Account.pay`. Entries that were written before
+    /// have none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub scope: String,
+    /// What tells that code apart from other code with these names, such as parameters.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub signature: String,
     /// The cited line without its spaces.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub code: String,
@@ -79,6 +86,21 @@ pub struct TeamRuling {
     /// The last day on which it holds; it holds for good when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<String>,
+}
+
+/// The place that a finding cites, as far as entries tell places apart.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CitedPlace {
+    /// The cited line without its spaces.
+    pub code: String,
+    /// The names of the code around it, joined by dots.
+    pub scope: String,
+    /// What tells that code apart from other code with these names.
+    pub signature: String,
+    /// Whether no other code of the file has these names.
+    pub is_only: bool,
+    /// Whether no other code of the file has the last of these names.
+    pub is_only_name: bool,
 }
 
 /// What a file says.
@@ -124,11 +146,11 @@ impl TeamRulings {
 }
 
 impl TeamRuling {
-    /// Returns the entry about `finding`, whose cited line is `code`.
+    /// Returns the entry about `finding`, which cites `place`.
     #[must_use]
     pub fn of(
         finding: &ReviewedFinding,
-        code: String,
+        place: CitedPlace,
         reason: &str,
         terms: &Terms,
         now: Timestamp,
@@ -144,7 +166,9 @@ impl TeamRuling {
             fingerprint: finding.fingerprint.clone(),
             file: finding.location.file.clone(),
             function: finding.location.function.clone().unwrap_or_default(),
-            code,
+            scope: place.scope,
+            signature: place.signature,
+            code: place.code,
             category: finding.category,
             rule: finding.rule.clone(),
             title: finding.title.clone(),
@@ -205,18 +229,40 @@ impl TeamRuling {
 
     /// Tells whether `finding` is the one with this identity, or claims the same at the same place.
     #[must_use]
-    pub fn is_about(&self, finding: &ReviewedFinding, code: &str) -> bool {
-        self.claims_what(finding) && (self.has_identity_of(finding) || self.is_at(finding, code))
+    pub fn is_about(&self, finding: &ReviewedFinding, place: &CitedPlace) -> bool {
+        self.claims_what(finding)
+            && (self.has_identity_of(finding, place) || self.is_at(finding, place))
     }
 
-    fn has_identity_of(&self, finding: &ReviewedFinding) -> bool {
-        self.fingerprint == finding.fingerprint
+    /// Tells whether it is about the finding by name, and that is not the name of another in an
+    /// overload or a second definition.
+    fn has_identity_of(&self, finding: &ReviewedFinding, place: &CitedPlace) -> bool {
+        let is_there = match self.tells_scope() {
+            true => self.is_in(place),
+            false => place.is_only,
+        };
+        self.fingerprint == finding.fingerprint && is_there
     }
 
     /// Tells whether it is about this line of this function. Other lines may read the same.
-    fn is_at(&self, finding: &ReviewedFinding, code: &str) -> bool {
+    ///
+    /// An entry that tells only the function is about the only one of that name, or about nothing.
+    fn is_at(&self, finding: &ReviewedFinding, place: &CitedPlace) -> bool {
         let function = finding.location.function.as_deref().unwrap_or_default();
-        !self.code.is_empty() && self.code == code && self.function == function
+        let is_there = match self.tells_scope() {
+            true => self.is_in(place),
+            false if self.function.is_empty() => function.is_empty() && place.scope.is_empty(),
+            false => self.function == function && place.is_only_name,
+        };
+        !self.code.is_empty() && self.code == place.code && is_there
+    }
+
+    fn tells_scope(&self) -> bool {
+        !self.scope.is_empty()
+    }
+
+    fn is_in(&self, place: &CitedPlace) -> bool {
+        self.scope == place.scope && (place.is_only || self.signature == place.signature)
     }
 
     /// Tells whether everybody who reports the finding claims what was ruled on, and nothing else.
@@ -237,21 +283,21 @@ impl TeamRuling {
     }
 }
 
-/// Lets those findings not count that the team dismissed. `codes` are their cited lines.
+/// Lets those findings not count that the team dismissed. `places` are what they cite.
 ///
 /// What a ruling of the ledger upheld stays upheld.
-pub fn dismiss(findings: &mut [ReviewedFinding], codes: &[&str], rulings: &[TeamRuling]) {
+pub fn dismiss(findings: &mut [ReviewedFinding], places: &[CitedPlace], rulings: &[TeamRuling]) {
     for ruling in rulings {
-        let seen = || findings.iter().zip(codes).enumerate();
+        let seen = || findings.iter().zip(places).enumerate();
         let mut about: Vec<usize> = seen()
-            .filter(|(_, (finding, code))| {
-                ruling.is_about(finding, code) && ruling.has_identity_of(finding)
+            .filter(|(_, (finding, place))| {
+                ruling.is_about(finding, place) && ruling.has_identity_of(finding, place)
             })
             .map(|(index, _)| index)
             .collect();
         if about.is_empty() {
             about = seen()
-                .filter(|(_, (finding, code))| ruling.is_about(finding, code))
+                .filter(|(_, (finding, place))| ruling.is_about(finding, place))
                 .map(|(index, _)| index)
                 .collect();
             // Of several that fit equally well nobody knows which was meant.
@@ -326,6 +372,8 @@ fn write_entry(text: &mut String, ruling: &TeamRuling) {
         "fingerprint",
         "file",
         "function",
+        "scope",
+        "signature",
         "code",
         "category",
         "rule",

@@ -153,6 +153,7 @@ fn gate(settlement: &Settlement, dismissed: &BTreeSet<usize>) -> Gate {
             },
             severity: group.gravity,
             counts: group.verdict != Verdict::Rejected && !dismissed.contains(&index),
+            is_to_do: false,
         });
     let coverage = Coverage {
         reviewed: vec![CoveredFile {
@@ -187,8 +188,12 @@ fn sightings(settlement: &Settlement) -> Vec<Sighting> {
                 category,
                 rule: finding.rule.clone(),
                 text: ClaimText::new(&finding.title, &finding.description),
+                scope: String::new(),
+                signature: String::new(),
             },
             places: Category::ALL.map(place).to_vec(),
+            earlier_places: Vec::new(),
+            is_only: true,
             has_code: finding.location.line.is_some(),
         }
     };

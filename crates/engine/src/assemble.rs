@@ -28,6 +28,7 @@ use crate::export::Exported;
 use crate::files::LedgerDir;
 use crate::ledger::Ledger;
 use crate::trial::TestCommand;
+use crate::watch::TreeWatch;
 
 /// What an engine is made of.
 pub(crate) struct Parts {
@@ -99,7 +100,10 @@ impl Engine {
 
     /// Returns an engine made of `parts`.
     pub(crate) fn assemble(parts: Parts) -> Result<Self, CaseError> {
+        let project = parts.disputes.project.clone();
+        let watch = TreeWatch::new(project, parts.dir.clone_of_repository());
         Ok(Self {
+            watch,
             ledger: Ledger::new(parts.store, Arc::clone(parts.dir.unsynced())),
             holder: Arc::new(LazyHolder::new(parts.dir.root())),
             dir: parts.dir,

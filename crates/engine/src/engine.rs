@@ -25,6 +25,7 @@ use crate::human::Human;
 use crate::ledger::Ledger;
 use crate::review::Reviewed;
 use crate::trial::{TestCommand, Tried};
+use crate::watch::TreeWatch;
 
 /// Core, agents and store brought together. Everything that acts goes through here.
 pub struct Engine {
@@ -44,6 +45,8 @@ pub struct Engine {
     pub(crate) stop: CancellationToken,
     /// What was pushed or could not be, until somebody tells the user.
     pub(crate) pushes: Pushes,
+    /// Looks after the user's repository while programs run.
+    pub(crate) watch: TreeWatch,
     /// Whom to ask what only a person can decide; nobody without a terminal.
     pub(crate) human: Option<Arc<dyn Human>>,
 }

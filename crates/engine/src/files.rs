@@ -299,9 +299,10 @@ pub(crate) fn open_private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Writes a file for the user, who decides by umask who else may read it.
+/// Writes a file for the user, who decides by umask who else may read it. Nobody but the user's group
+/// may ever write it.
 pub fn write_shared(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_atomically(path, bytes, 0o666, Durability::Machine)
+    write_atomically(path, bytes, 0o664, Durability::Machine)
 }
 
 /// Does the same by way of a file of this name beside it, which must be the caller's alone: one that
@@ -311,7 +312,7 @@ pub(crate) fn write_shared_by(temporary: &Path, path: &Path, bytes: &[u8]) -> io
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    write_by(temporary, path, bytes, 0o666, Durability::Machine)
+    write_by(temporary, path, bytes, 0o664, Durability::Machine)
 }
 
 fn write_atomically(

@@ -32,6 +32,7 @@ pub mod task;
 pub mod team_rulings;
 pub mod trial;
 mod unsynced;
+mod watch;
 pub mod worktree;
 
 pub use assemble::{Surroundings, open_store};

@@ -7,8 +7,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tribunal_core::review::report::ReviewedFinding;
-use tribunal_core::rulings::{self, FILE, TeamRuling, TeamRulings};
+use tribunal_core::review::report::{ReviewedFinding, Voice};
+use tribunal_core::rulings::{self, CitedPlace, FILE, TeamRuling, TeamRulings};
 use tribunal_core::time::Timestamp;
 
 use crate::Engine;
@@ -51,8 +51,26 @@ impl RulingsInForce {
         let mut notes = Vec::new();
         let known = understood(before, "of the base commit", &mut notes);
         let mut unsaid = Vec::new();
-        let added = understood(after, "of this change", &mut unsaid);
-        let added = added.iter().filter(|one| !known.contains(one)).count();
+        let is_readable = match &after {
+            Side::Nothing => pinned.head.is_some(),
+            Side::TooLarge => false,
+            Side::Bytes(bytes) => parse(bytes).is_ok_and(|read| read.problems.is_empty()),
+        };
+        let left = understood(after, "of this change", &mut unsaid);
+        let added = left.iter().filter(|one| !known.contains(one)).count();
+        // Whoever takes a ruling back makes a review stricter, and need not wait for the base.
+        let is_left = |one: &TeamRuling| {
+            let mut left = left.iter();
+            !is_readable || left.any(|other| other.fingerprint == one.fingerprint)
+        };
+        let (known, taken_back): (Vec<_>, Vec<_>) = known.into_iter().partition(is_left);
+        if !taken_back.is_empty() {
+            let ids: Vec<&str> = taken_back.iter().map(|one| one.finding.as_str()).collect();
+            let (count, ids) = (counted(taken_back.len()), ids.join(", "));
+            notes.push(format!(
+                "{count} of `{FILE}` removed by this change, so what was dismissed counts again: {ids}"
+            ));
+        }
         match (added, pinned.whole_files) {
             (0, _) => {}
             (count, false) if pinned.settled != pinned.base => notes.push(format!(
@@ -172,26 +190,31 @@ impl TeamFile {
 
     /// Tells whether it has an entry about this finding.
     #[must_use]
-    pub fn has(&self, finding: &ReviewedFinding, code: &str) -> bool {
-        self.rulings.iter().any(|one| one.is_about(finding, code))
+    pub fn has(&self, finding: &ReviewedFinding, place: &CitedPlace) -> bool {
+        self.rulings.iter().any(|one| one.is_about(finding, place))
     }
 
     /// Puts an entry into the file, in place of others about the same finding.
-    pub fn add(self, finding: &ReviewedFinding, ruling: &TeamRuling) -> Result<(), CaseError> {
-        let mut file = self.without(finding, &ruling.code);
+    pub fn add(
+        self,
+        finding: &ReviewedFinding,
+        place: &CitedPlace,
+        ruling: &TeamRuling,
+    ) -> Result<(), CaseError> {
+        let mut file = self.without(finding, place);
         file.text = rulings::with_entry(&file.text, ruling);
         file.rulings.push(ruling.clone());
         file.write()
     }
 
     /// Removes all entries about a finding.
-    pub fn remove(self, finding: &ReviewedFinding, code: &str) -> Result<(), CaseError> {
-        self.without(finding, code).write()
+    pub fn remove(self, finding: &ReviewedFinding, place: &CitedPlace) -> Result<(), CaseError> {
+        self.without(finding, place).write()
     }
 
-    fn without(mut self, finding: &ReviewedFinding, code: &str) -> Self {
+    fn without(mut self, finding: &ReviewedFinding, place: &CitedPlace) -> Self {
         for index in (0..self.rulings.len()).rev() {
-            if self.rulings[index].is_about(finding, code) {
+            if self.rulings[index].is_about(finding, place) {
                 self.text = rulings::without_entry(&self.text, index);
                 self.rulings.remove(index);
             }
@@ -255,8 +278,17 @@ impl Engine {
         blocking(move || RulingsInForce::read(&repository, &pinned, now)).await
     }
 
-    /// Returns the cited line of a finding without its spaces, as the ledger knows it.
-    pub async fn code_of_finding(&self, finding: &ReviewedFinding) -> Result<String, CaseError> {
-        Ok(self.tracked_finding(finding).await?.code)
+    /// Returns the place that a finding cites, as the ledger knows it. Of entries that tell less about
+    /// their place, only the name of the finding counts.
+    pub async fn cited_place(&self, finding: &ReviewedFinding) -> Result<CitedPlace, CaseError> {
+        let lead = finding.voices.first();
+        let of_lead = |part: fn(&Voice) -> &String| lead.map(part).cloned().unwrap_or_default();
+        Ok(CitedPlace {
+            code: self.tracked_finding(finding).await?.code,
+            scope: of_lead(|voice| &voice.scope),
+            signature: of_lead(|voice| &voice.signature),
+            is_only: true,
+            is_only_name: false,
+        })
     }
 }

@@ -140,9 +140,9 @@ pub(super) async fn rule(
     };
     let written = team.as_ref().map(|file| file.path().to_owned());
     if let Some(file) = team {
-        let code = engine.code_of_finding(finding).await?;
-        let entry = TeamRuling::of(finding, code, &word.reason, &word.terms, now);
-        file.add(finding, &entry)?;
+        let place = engine.cited_place(finding).await?;
+        let entry = TeamRuling::of(finding, place.clone(), &word.reason, &word.terms, now);
+        file.add(finding, &place, &entry)?;
     }
     if how.json {
         let told = as_json(&report, finding, &[dispute], written.as_deref());
@@ -175,18 +175,18 @@ async fn undo(
         "" => "taken back".to_owned(),
         name => format!("taken back by {name}"),
     });
-    let code = engine.code_of_finding(finding).await?;
+    let place = engine.cited_place(finding).await?;
     let file = match how.team {
         true => Some(engine.team_file(&invocation.cwd)?),
         // Whoever does not ask for the file is told of it if it can be read.
         false => engine.team_file(&invocation.cwd).ok(),
     };
-    let file = file.filter(|file| file.has(finding, &code));
+    let file = file.filter(|file| file.has(finding, &place));
     let dropped = engine.undo_dismissal(&finding.fingerprint, &why).await?;
     let removed = match file {
         Some(file) if how.team => {
             let path = file.path().to_owned();
-            file.remove(finding, &code)?;
+            file.remove(finding, &place)?;
             Some(path)
         }
         Some(_) if dropped.is_empty() => {

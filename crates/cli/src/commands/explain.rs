@@ -19,7 +19,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
 use crate::report::explain::{advisory, listed, one_line, spoken, write_confidence};
-use crate::report::review::{labelled_severity, rule_of, told_of};
+use crate::report::review::{labelled_severity, plain_frame, rule_of, told_of};
 use crate::report::{stdout_width, wrapped};
 
 /// So many cases are searched, the newest first.
@@ -217,6 +217,12 @@ fn as_text(report: &ReviewReport, finding: &ReviewedFinding) -> String {
         "" => {}
         rule => {
             let _ = writeln!(text, "found by the rule {}", one_line(rule));
+        }
+    }
+    if !finding.frame.is_empty() {
+        text.push_str("\nCode\n");
+        for line in plain_frame(&finding.frame).lines() {
+            let _ = writeln!(text, "  {line}");
         }
     }
     let families: BTreeSet<&str> = finding

@@ -234,14 +234,7 @@ pub(crate) fn finish(
         });
     };
     show(invocation, report, presentation)?;
-    if reviewed.files_moved {
-        invocation.say(
-            "Your files have changed since this review began, and it does not speak of them. \
-             Review them again: `tribunal review`",
-        );
-    }
     Ok(match report.gate {
-        Gate::Pass if reviewed.files_moved => Exit::Inconclusive,
         Gate::Pass => Exit::Pass,
         Gate::Fail { .. } => Exit::Fail,
         Gate::Inconclusive { .. } => Exit::Inconclusive,

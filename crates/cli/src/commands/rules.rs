@@ -156,7 +156,7 @@ fn show(
 
 fn unknown(id: &str, rules: &[CatalogRule]) -> CliError {
     let near = nearest_ids(id, rules.iter().map(|rule| rule.info.id.as_str()));
-    let error = CliError::new(Exit::Usage, format!("there is no rule `{id}`"));
+    let error = CliError::new(Exit::NotFound, format!("there is no rule `{id}`"));
     let error = match did_you_mean(&near) {
         Some(question) => error.hint(question.replacen('d', "D", 1)),
         None => error,
@@ -209,7 +209,8 @@ fn as_text(rule: &CatalogRule, levels: &RuleLevels) -> String {
     };
     let place = match info.scope {
         Scope::Anywhere => "",
-        Scope::Product => ", except in tests and samples",
+        Scope::Product if info.domain == Domain::Security => "; in tests at level low",
+        Scope::Product => ", except in tests",
         Scope::Tests => ", in tests only",
     };
     let mut text = format!(
@@ -235,7 +236,8 @@ fn as_text(rule: &CatalogRule, levels: &RuleLevels) -> String {
          The levels are off, low, medium and high. By default, high blocks.\n\
          \nSilence one finding\n  \
          tribunal dismiss FINDING --why TEXT\n  \
-         or a comment on its line or the line above: tribunal-ignore {id}: the reason\n"
+         or a comment on its line or the line above: tribunal-ignore {id}: the reason\n  \
+         A comment counts once the default branch has it, not in the change that adds it.\n"
     );
     text
 }

@@ -180,6 +180,9 @@ impl<W: Write + Send> Lines<W> {
                     self.agent(run)
                 )
             }
+            EventKind::RepositoryDisturbed { .. } => {
+                format!("warning: {}", kind.disturbance()?)
+            }
             EventKind::ProviderParked {
                 provider,
                 model,

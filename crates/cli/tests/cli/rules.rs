@@ -68,7 +68,7 @@ fn a_rule_is_shown_with_reason_examples_and_how_to_change_it() {
 
     Level     high
     Reviewer  builtin:security
-    Files     python, except in tests and samples
+    Files     python; in tests at level low
 
     Why
       Whoever can influence the text runs code of their own in this process.
@@ -89,6 +89,7 @@ fn a_rule_is_shown_with_reason_examples_and_how_to_change_it() {
     Silence one finding
       tribunal dismiss FINDING --why TEXT
       or a comment on its line or the line above: tribunal-ignore python-eval: the reason
+      A comment counts once the default branch has it, not in the change that adds it.
     "#);
     let shown = env.run(["rules", "show", "python-eval", "--json"]).json();
     assert_eq!(shown["schema"], "tribunal.rule.v1");
@@ -104,7 +105,7 @@ fn a_rule_is_shown_with_reason_examples_and_how_to_change_it() {
 #[test]
 fn an_unknown_rule_gets_the_nearest_ids() {
     let env = TestEnv::new();
-    let told = |id: &str| env.run(["rules", "show", id]).assert_code(2).stderr;
+    let told = |id: &str| env.run(["rules", "show", id]).assert_code(4).stderr;
     assert_snapshot!(format!("{}{}{}", told("pyton-eval"), told("eval"), told("zzz")), @"
     Error: There is no rule `pyton-eval`
     Hint: Did you mean `python-eval`?

@@ -8,6 +8,7 @@ mod elsewhere;
 mod guided;
 mod limits;
 mod plans;
+mod remotes;
 mod replayed;
 mod ruled;
 

@@ -5,6 +5,53 @@ use insta::assert_snapshot;
 use crate::common::{TestEnv, fake};
 
 #[test]
+fn no_file_is_for_everybody_to_write_whatever_the_umask() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let env = TestEnv::with_repository();
+    let program = env!("CARGO_BIN_EXE_tribunal");
+    let script = format!(
+        "umask 000; '{program}' init && '{program}' config set review.rounds 1 && \
+         '{program}' config set review.rounds 1 --user && echo 'x = eval(y)' > a.py && \
+         '{program}' review; true"
+    );
+    let mut command = env.command([""; 0]);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &script]).current_dir(env.project());
+    shell.env_clear();
+    for (key, value) in command.stdin(std::process::Stdio::null()).get_envs() {
+        shell.env(key, value.unwrap());
+    }
+    let ran = crate::common::Ran::of(&mut shell);
+    assert!(ran.stdout.contains("Wrote"), "{ran:?}");
+    let mut folders = vec![
+        env.project().join(".tribunal"),
+        env.ledger(),
+        env.home().join(".config"),
+        env.home().join(".local"),
+    ];
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let metadata = entry.metadata().unwrap();
+            let mode = metadata.permissions().mode();
+            seen += 1;
+            // Directories above our own are as the umask makes them.
+            let is_ours = entry.path().to_string_lossy().contains("tribunal");
+            assert!(
+                mode & 0o002 == 0 || !is_ours || metadata.is_symlink(),
+                "{:o} {}",
+                mode,
+                entry.path().display()
+            );
+            if metadata.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    assert!(seen > 5, "{ran:?}");
+}
+
+#[test]
 fn init_finds_installed_agents_and_connect_adds_more() {
     let mut env = TestEnv::new();
     let bin = env.root().join("bin");

@@ -43,7 +43,7 @@ const MILD: [&str; 9] = [
     "review: {builtin: [tests]}\n",
     "review: {ignore: ['*.py']}\n",
     "review: {ignore: ['*.py'], may_skip: [ignored]}\n",
-    "review: {max_file: 1, may_skip: [too_large]}\n",
+    "review: {max_file: 1, may_skip: [oversized]}\n",
     "review: {on_dispute: {default: discard, prompt_user: false}}\n",
     "review: {policy: {name: arena, rounds: {floor: 100}}}\n",
     "ledger: {path: elsewhere}\n",
@@ -98,6 +98,52 @@ fn uncommitted_settings_do_not_let_uncommitted_work_through() {
     env.write(".tribunal/config.yml", MILD[0]);
     env.run(["config", "trust"]).assert_code(0);
     env.run(["review"]).assert_code(0);
+}
+
+#[test]
+fn settings_that_nobody_can_read_stop_the_review_of_who_wrote_them() {
+    let unreadable = [
+        "reviw: {rounds: 1}\n",
+        "limits: [\n",
+        "agents: [{name: ann, provider: scripted, script: a.yml, role: reviever}]\n",
+    ];
+    for text in unreadable {
+        // A slip of the pen must not take a reviewer away unseen.
+        let env = TestEnv::with_repository();
+        env.write("app.py", "x = 1\n");
+        env.write(".tribunal/config.yml", text);
+        let told = env.run(["review"]).assert_code(3).stderr;
+        assert!(
+            told.contains("`.tribunal/config.yml` cannot be read"),
+            "{told}"
+        );
+        assert!(told.contains("tribunal config validate"), "{told}");
+        // Of a branch it is the author's word, and the base decides without it.
+        let env = project_with_branch();
+        env.write(".tribunal/config.yml", text);
+        env.commit_all("settings");
+        env.run(["review", "--base", "main"]).assert_code(1);
+    }
+}
+
+#[test]
+fn the_advice_of_a_review_names_the_change_that_was_reviewed() {
+    let env = project_with_branch();
+    for words in [
+        &["--commit", "HEAD"][..],
+        &["--base", "main"],
+        &["app.py"],
+        &["--base", "main", "app.py"],
+    ] {
+        let ran = env.run([&["review"], words].concat()).assert_code(1);
+        let command = format!("`tribunal review {}", words.join(" "));
+        for told in [
+            format!("review again with {command}`"),
+            format!("{command} --arbitrate`"),
+        ] {
+            assert!(ran.stdout.contains(&told), "{told}\n{}", ran.stdout);
+        }
+    }
 }
 
 #[test]

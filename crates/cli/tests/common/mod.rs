@@ -48,6 +48,8 @@ impl TestEnv {
             ("PATH".to_owned(), std::env::var("PATH").unwrap()),
             ("LANG".to_owned(), "C.UTF-8".to_owned()),
             ("NO_COLOR".to_owned(), "1".to_owned()),
+            // Remotes of tests are on this machine.
+            ("TRIBUNAL_GIT__ALLOW_LOCAL".to_owned(), "true".to_owned()),
         ]);
         for passed in ["LLVM_PROFILE_FILE", "TMPDIR"] {
             if let Ok(value) = std::env::var(passed) {
@@ -132,6 +134,42 @@ impl TestEnv {
 
     pub fn set_env(&mut self, key: &str, value: impl Into<String>) -> &mut Self {
         self.env.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// Moves a part of the place (`project`, `ledger` or `home`) to another file system, which is gone
+    /// when the result is dropped; nothing where there is no other.
+    pub fn move_elsewhere(&self, part: &str) -> Option<tempfile::TempDir> {
+        use std::os::unix::fs::MetadataExt as _;
+        let other = tempfile::tempdir_in("/dev/shm").ok()?;
+        let device = |path: &Path| std::fs::metadata(path).unwrap().dev();
+        if device(other.path()) == device(self.root()) {
+            assert!(std::env::var_os("CI").is_none(), "CI has two file systems");
+            eprintln!(
+                "SKIPPED: /dev/shm is on the file system of {:?}",
+                self.root()
+            );
+            return None;
+        }
+        let (here, there) = (self.root().join(part), other.path().join(part));
+        match here.exists() {
+            true => {
+                let copied = Command::new("cp").arg("-a").args([&here, &there]).status();
+                assert!(copied.unwrap().success());
+                std::fs::remove_dir_all(&here).unwrap();
+            }
+            false => {
+                use std::os::unix::fs::DirBuilderExt as _;
+                let mut private = std::fs::DirBuilder::new();
+                private.mode(0o700).create(&there).unwrap();
+            }
+        }
+        std::os::unix::fs::symlink(&there, &here).unwrap();
+        Some(other)
+    }
+
+    pub fn remove_env(&mut self, key: &str) -> &mut Self {
+        self.env.remove(key);
         self
     }
 

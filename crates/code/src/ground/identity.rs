@@ -15,6 +15,15 @@ pub struct Identity {
     pub category: Category,
     /// Names of the scopes around it, joined by dots.
     pub scope: String,
+    /// What tells the innermost scope apart from others with these names: parameters, a trait, a
+    /// number. It is no part of the name of the place, so that a function may get a parameter.
+    pub signature: String,
+    /// Whether no other scope of the file has these names.
+    pub is_only: bool,
+    /// Whether no other scope of the file has the name of the innermost one.
+    pub is_only_name: bool,
+    /// The names as version 0.1.0 wrote them, where they differ and mean one scope.
+    pub plain_scope: Option<String>,
     /// The first line of the cited code, without its whitespace.
     pub code: String,
     /// Which of several equal lines of the scope it is, counted from 0.
@@ -78,10 +87,18 @@ impl Sheet {
             .iter()
             .filter(|other| **other == code);
         let equal_before = if code.is_empty() { 0 } else { equal.count() };
+        let scope = self.outline.path(line);
+        let mark = self.outline.mark(line);
+        let plain_scope = Some(self.outline.plain_path(line));
+        let plain_scope = plain_scope.filter(|plain| *plain != scope && mark.is_only_plain);
         Identity {
             file: file.to_owned(),
             category,
-            scope: self.outline.path(line),
+            scope,
+            signature: mark.signature,
+            is_only: mark.is_only,
+            is_only_name: mark.is_only_name,
+            plain_scope,
             code,
             occurrence: u32::try_from(equal_before).unwrap_or(u32::MAX),
         }
@@ -105,6 +122,16 @@ pub fn place_name(identity: &Identity) -> String {
         &identity.code,
         &occurrence,
     ])
+}
+
+/// Returns the name that version 0.1.0 gave to the place, where it is another and means no other place.
+#[must_use]
+pub fn earlier_place_name(identity: &Identity) -> Option<String> {
+    let scope = identity.plain_scope.clone()?;
+    Some(place_name(&Identity {
+        scope,
+        ..identity.clone()
+    }))
 }
 
 /// Returns a short, stable name for a claim about a place. Of names that are taken, the next

@@ -5,6 +5,7 @@ use super::claim_text::ClaimText;
 use super::normalize::Claim;
 use super::outcome::{Agreement, Group, Kind, Note, Score, Verdict};
 use super::rounds::Heard;
+use super::similar::Closeness;
 use super::trace::{Step, Trace};
 use crate::finding::{Label, Source};
 use crate::scale::{Confidence, Severity};
@@ -25,8 +26,8 @@ pub(super) struct Voice {
 pub(super) struct Draft<'a> {
     pub(super) docket: &'a Docket<'a>,
     pub(super) members: Vec<u32>,
-    /// How alike the wordings of its families are, in thousandths.
-    pub(super) closeness: i32,
+    /// How alike the wordings of its families are, and those of others beside it.
+    pub(super) closeness: Closeness,
     /// The voices that stand, the strongest first.
     pub(super) voices: Vec<Voice>,
     pub(super) hearing: Heard,
@@ -43,7 +44,7 @@ pub(super) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     /// Returns the draft of a group in which nothing is decided yet.
-    pub(super) fn new(docket: &'a Docket<'a>, members: Vec<u32>, closeness: i32) -> Self {
+    pub(super) fn new(docket: &'a Docket<'a>, members: Vec<u32>, closeness: Closeness) -> Self {
         let hearing = docket.debate.hear(docket, &members);
         let mut draft = Self {
             voices: voices(docket, &members, &hearing),

@@ -69,6 +69,7 @@ use assemble::Assembly;
 use draft::Draft;
 use normalize::{Claim, Normalized};
 use rounds::Debate;
+use similar::Closeness;
 
 /// All that a consensus is made from.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -149,8 +150,8 @@ fn settle_with(mut input: Input, policy: &Policy, record: Option<&Record>) -> Se
 /// Which findings are one, and what is known about that.
 struct Grouped {
     members: Vec<Vec<u32>>,
-    /// How alike the wordings of the families of each group are, in thousandths.
-    closeness: Vec<i32>,
+    /// How alike the wordings are in each group, and to those beside it.
+    closeness: Vec<Closeness>,
     /// Pairs of groups whose wordings say that they have one cause at different places.
     same_cause: Vec<(u32, u32)>,
 }
@@ -161,16 +162,15 @@ fn group(claims: &[Claim<'_>], policy: &Policy) -> Grouped {
     let Some(text) = &rules.text else {
         let members = group::by_place(claims, rules.proximity);
         return Grouped {
-            closeness: vec![0; members.len()],
+            closeness: vec![Closeness::default(); members.len()],
             same_cause: Vec::new(),
             members,
         };
     };
-    let wording = similar::Wording::of(claims, rules, text.identifier);
-    let members = similar::by_wording(&wording, text);
-    let closeness = members.iter().map(|members| wording.closeness(members));
+    let wording = similar::Wording::of(claims, rules, text);
+    let (members, closeness) = similar::by_wording(&wording);
     Grouped {
-        closeness: closeness.collect(),
+        closeness,
         same_cause: similar::same_cause(&wording, &members, text.same_cause, text.most_common),
         members,
     }
@@ -180,7 +180,7 @@ fn group(claims: &[Claim<'_>], policy: &Policy) -> Grouped {
 fn decide_all<'a>(
     docket: &'a Docket<'a>,
     mut members: Vec<Vec<u32>>,
-    closeness: &[i32],
+    closeness: &[Closeness],
 ) -> Assembly<'a> {
     const AT_ONCE: usize = 16;
     let mut assembly = Assembly::new(docket, members.len());
@@ -214,7 +214,7 @@ fn fetch_titles(docket: &Docket<'_>, groups: &[Vec<u32>]) {
 }
 
 /// Takes one group through the phases.
-fn decide(docket: &Docket<'_>, members: Vec<u32>, closeness: i32) -> Group {
+fn decide(docket: &Docket<'_>, members: Vec<u32>, closeness: Closeness) -> Group {
     let mut draft = Draft::new(docket, members, closeness);
     let least = docket.policy.agreement.voices;
     match conflict::detect(&draft) {

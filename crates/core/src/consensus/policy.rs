@@ -98,6 +98,14 @@ pub struct TextMatching {
     /// claimed; the rest is that of the whole texts.
     #[serde(default)]
     pub first_sentence: i32,
+    /// Added for texts in which all words follow each other alike, and in proportion for less: two
+    /// findings about one place share its names, two about one problem share turns of phrase.
+    #[serde(default)]
+    pub word_pairs: i32,
+    /// Added to the similarity for each doubling of the words of either text, only to tell which
+    /// pair is joined first.
+    #[serde(default)]
+    pub detail: i32,
     /// How far below the threshold the average over all pairs of two groups may be when a pair of
     /// them is above it.
     #[serde(default)]
@@ -135,6 +143,14 @@ pub struct AgreementRules {
     /// Added for wordings that are wholly alike, and in proportion for less; without text
     /// matching it does not apply.
     pub closeness: i32,
+    /// How much it counts that the other voices stand on weaker evidence than the strongest one, in
+    /// percent of the distance. Agreement is never worth less than nothing for that.
+    #[serde(default)]
+    pub others: i32,
+    /// Added when somebody else says the very same beside it, and in proportion for less: it is less
+    /// certain then what was agreed; negative.
+    #[serde(default)]
+    pub rivals: i32,
     /// Final confidence below which even an agreement is disputed instead of accepted.
     pub least_confidence: u8,
 }
@@ -341,6 +357,8 @@ impl Policy {
                 per_voice: 5,
                 most: 15,
                 closeness: 0,
+                others: 0,
+                rivals: 0,
                 least_confidence: 0,
             },
             conflict: ConflictRules {
@@ -405,26 +423,30 @@ impl Policy {
                 per_voice: 8,
                 most: 24,
                 closeness: 25,
-                least_confidence: 58,
+                others: 30,
+                rivals: -10,
+                least_confidence: 60,
                 ..arena.agreement
             },
             matching: Matching {
                 proximity: 5,
                 text: Some(TextMatching {
-                    threshold: 250,
+                    threshold: 245,
                     least_text: 50,
-                    same_line: 30,
+                    same_line: 25,
                     near_line: 0,
                     sure_line: 240,
                     sure_near: 130,
                     same_file: 0,
                     far_line: -20,
-                    unplaced: unplaced(),
+                    unplaced: 100,
                     other_file: -30,
                     same_function: 30,
                     same_reviewer: -200,
                     other_category: -150,
                     first_sentence: 400,
+                    word_pairs: 300,
+                    detail: 70,
                     slack: 50,
                     same_cause: 300,
                     identifier: 1000,

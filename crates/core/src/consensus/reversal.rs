@@ -12,6 +12,7 @@ use super::normalize::{self, Normalized};
 use super::outcome::{Settlement, Verdict};
 use super::policy::Policy;
 use super::rounds::Debate;
+use super::similar::Closeness;
 use super::{Docket, Input, appraise, count_families, decide, file_advisories, group, judgement};
 use crate::review::{Defense, Examination, Plea, Stance};
 use crate::scale::Adjustment;
@@ -109,7 +110,7 @@ struct Retrial<'r, 'a> {
     own: Debate,
     lead: u32,
     members: &'r [u32],
-    closeness: i32,
+    closeness: Closeness,
 }
 
 impl Retrial<'_, '_> {

@@ -34,8 +34,11 @@ const APART: i32 = -100_000;
 /// At most so many members of a group are compared with another one.
 const SAMPLE: usize = 8;
 
-/// So many of those that are alike enough are remembered, the most alike first.
+/// So many of those that are alike enough are remembered, the first to be joined.
 const NEIGHBOURS: usize = 8;
+
+/// So many of those that a finding is compared with are remembered as its nearest.
+const NEAREST: usize = 4;
 
 /// With so many of those that follow on near lines a finding is compared.
 const FOLLOWERS: usize = 8;
@@ -44,6 +47,7 @@ const FOLLOWERS: usize = 8;
 pub(super) struct Wording<'a> {
     claims: &'a [Claim<'a>],
     rules: &'a Matching,
+    text: &'a TextMatching,
     /// The words of each claim.
     words: Vec<Words>,
     /// How often two claims were compared.
@@ -51,9 +55,29 @@ pub(super) struct Wording<'a> {
     comparisons: std::cell::Cell<u64>,
 }
 
-/// Returns the groups as lists of indices, in order of their first members.
-pub(super) fn by_wording(wording: &Wording<'_>, text: &TextMatching) -> Vec<Vec<u32>> {
-    let (threshold, most_common) = (text.threshold, text.most_common);
+/// How alike the wordings are of those in a group, and of those beside it, in thousandths.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Closeness {
+    /// Those of different families in the group, on average.
+    pub(super) within: i32,
+    /// A member, and the nearest finding of somebody else that is about the same file and not in the
+    /// group.
+    pub(super) beyond: i32,
+}
+
+/// The pairs that may be joined, and what each claim is nearest to.
+struct Edges {
+    /// The rank and both ends, those to be joined first at the front.
+    list: Vec<(i32, u32, u32)>,
+    /// The likeness and index of those that each claim is most alike.
+    nearest: Vec<[(i32, u32); NEAREST]>,
+}
+
+/// Returns the groups as lists of indices, in order of their first members, and how close the wordings
+/// of each are.
+pub(super) fn by_wording(wording: &Wording<'_>) -> (Vec<Vec<u32>>, Vec<Closeness>) {
+    let text = wording.text;
+    let threshold = text.threshold;
     let mut forest = Forest::new(wording.claims.len());
     let companies = (0..).zip(wording.claims);
     let mut companies: Vec<Company<'_>> = companies
@@ -62,7 +86,8 @@ pub(super) fn by_wording(wording: &Wording<'_>, text: &TextMatching) -> Vec<Vec<
     // Groups that were found to be apart, with the sizes they had: only a larger sample could tell
     // otherwise.
     let mut apart: BTreeMap<(u32, u32), (usize, usize)> = BTreeMap::new();
-    for (_, a, b) in wording.edges(threshold, most_common) {
+    let edges = wording.edges();
+    for (_, a, b) in edges.list {
         let (a, b) = (forest.root(a), forest.root(b));
         let (a, b) = (a.min(b), a.max(b));
         let size = |root: u32| forest.members[root as usize].len().min(SAMPLE);
@@ -86,16 +111,33 @@ pub(super) fn by_wording(wording: &Wording<'_>, text: &TextMatching) -> Vec<Vec<
         members.sort_unstable();
     }
     groups.sort_unstable_by_key(|members| members.first().copied());
-    groups
+    let closeness = groups.iter().map(|members| Closeness {
+        within: wording.closeness(members),
+        beyond: beyond(members, &edges.nearest),
+    });
+    let closeness = closeness.collect();
+    (groups, closeness)
+}
+
+/// Returns how alike the members of a group are to others at most. One alone agrees with nobody, so
+/// there is nothing that others could put in doubt.
+fn beyond(members: &[u32], nearest: &[[(i32, u32); NEAREST]]) -> i32 {
+    if members.len() < 2 {
+        return 0;
+    }
+    let others = members.iter().flat_map(|&one| &nearest[one as usize]);
+    let others = others.filter(|(_, other)| members.binary_search(other).is_err());
+    others.map(|&(likeness, _)| likeness).max().unwrap_or(0)
 }
 
 impl<'a> Wording<'a> {
     /// Reads the terms of all claims and weighs them by their rarity in this review.
-    pub(super) fn of(claims: &'a [Claim<'a>], rules: &'a Matching, identifier: i32) -> Self {
+    pub(super) fn of(claims: &'a [Claim<'a>], rules: &'a Matching, text: &'a TextMatching) -> Self {
         Self {
-            words: words_of(claims, identifier),
+            words: words_of(claims, text),
             claims,
             rules,
+            text,
             #[cfg(test)]
             comparisons: std::cell::Cell::default(),
         }
@@ -105,19 +147,12 @@ impl<'a> Wording<'a> {
     pub(super) fn likeness(&self, a: u32, b: u32) -> i32 {
         #[cfg(test)]
         self.comparisons.set(self.comparisons.get() + 1);
-        let first = self
-            .rules
-            .text
-            .as_ref()
-            .map_or(0, |text| text.first_sentence);
-        self.words[a as usize].likeness(&self.words[b as usize], first)
+        self.words[a as usize].likeness(&self.words[b as usize], self.text)
     }
 
     /// Returns how likely two claims are the same, in thousandths: wording, place, author.
     fn score(&self, a: u32, b: u32, likeness: i32) -> i32 {
-        let Some(rules) = &self.rules.text else {
-            return 0;
-        };
+        let rules = self.text;
         let (left, right) = (&self.claims[a as usize], &self.claims[b as usize]);
         if self.are_apart(left, right) {
             return APART;
@@ -194,7 +229,7 @@ impl<'a> Wording<'a> {
     /// both name, by any word at all where both know their place.
     fn least_text(&self, a: u32, b: u32) -> i32 {
         let (left, right) = (&self.claims[a as usize], &self.claims[b as usize]);
-        let least = self.rules.text.as_ref().map_or(0, |text| text.least_text);
+        let least = self.text.least_text;
         let (here, there) = (&left.finding.location, &right.finding.location);
         let near =
             left.file == right.file && gap(left.finding, right.finding).is_some_and(|gap| gap <= 1);
@@ -206,7 +241,7 @@ impl<'a> Wording<'a> {
     }
 
     /// Returns how alike the findings of different families in a group are, on average.
-    pub(super) fn closeness(&self, members: &[u32]) -> i32 {
+    fn closeness(&self, members: &[u32]) -> i32 {
         let members = &members[..members.len().min(SAMPLE)];
         let family = |one: u32| self.claims[one as usize].family;
         let (mut sum, mut pairs) = (0, 0);
@@ -233,10 +268,21 @@ impl<'a> Wording<'a> {
         sum / i32::try_from((a.len() * b.len()).max(1)).unwrap_or(1)
     }
 
-    /// Returns the pairs that are alike enough, the most alike first.
-    fn edges(&self, threshold: i32, most_common: u32) -> Vec<(i32, u32, u32)> {
-        let postings = Postings::of(&self.words, most_common);
+    /// Returns in which order a pair is joined, the greatest first: the more alike, and the more both say.
+    ///
+    /// A reviewer with two items about one matter has one of them in a group. Of two that are about
+    /// as alike, the one that says more is worth more there.
+    fn rank(&self, a: u32, b: u32, score: i32) -> i32 {
+        let detail = self.words[a as usize].detail() + self.words[b as usize].detail();
+        score + self.text.detail * detail / 1000
+    }
+
+    /// Returns the pairs that are alike enough.
+    fn edges(&self) -> Edges {
+        let threshold = self.text.threshold;
+        let postings = Postings::of(&self.words, self.text.most_common);
         let mut edges = Vec::new();
+        let mut nearest = Vec::with_capacity(self.claims.len());
         let mut others: Vec<u32> = Vec::new();
         let mut alike: Vec<(Reverse<i32>, u32)> = Vec::new();
         for index in 0..u32::try_from(self.claims.len()).unwrap_or(u32::MAX) {
@@ -246,23 +292,32 @@ impl<'a> Wording<'a> {
             others.sort_unstable();
             others.dedup();
             alike.clear();
+            let mut closest = [(0, u32::MAX); NEAREST];
             for &other in &others {
                 let likeness = self.likeness(index, other);
                 let score = self.score(index, other, likeness);
+                if score > APART && likeness > closest[NEAREST - 1].0 {
+                    closest[NEAREST - 1] = (likeness, other);
+                    closest.sort_unstable_by_key(|&(likeness, other)| (Reverse(likeness), other));
+                }
                 if score >= threshold && likeness >= self.least_text(index, other) {
-                    alike.push((Reverse(score), other));
+                    alike.push((Reverse(self.rank(index, other, score)), other));
                 }
             }
             alike.sort_unstable();
             alike.truncate(NEIGHBOURS);
-            let ends = |&(Reverse(score), other): &(Reverse<i32>, u32)| {
-                (score, index.min(other), index.max(other))
+            let ends = |&(Reverse(rank), other): &(Reverse<i32>, u32)| {
+                (rank, index.min(other), index.max(other))
             };
             edges.extend(alike.iter().map(ends));
+            nearest.push(closest);
         }
-        edges.sort_unstable_by_key(|&(score, a, b)| (Reverse(score), a, b));
+        edges.sort_unstable_by_key(|&(rank, a, b)| (Reverse(rank), a, b));
         edges.dedup();
-        edges
+        Edges {
+            list: edges,
+            nearest,
+        }
     }
 
     /// Adds those that follow on near lines; claims are sorted by place.
@@ -286,7 +341,7 @@ fn are_two_kinds(left: &Claim<'_>, right: &Claim<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Input, Policy, normalize};
+    use super::super::{Input, Policy, Step, normalize, settle};
     use super::*;
     use crate::finding::{Category, Location};
 
@@ -300,9 +355,76 @@ mod tests {
         let all = normalize::normalize(&mut input, &policy);
         let (claims, _) = normalize::claims(&all.findings, all.readings, &all.families, &policy);
         let rules = policy.matching.text.as_ref().expect("it compares texts");
-        let wording = Wording::of(&claims, &policy.matching, rules.identifier);
-        by_wording(&wording, rules);
+        let wording = Wording::of(&claims, &policy.matching, rules);
+        by_wording(&wording);
         wording.comparisons.get()
+    }
+
+    /// Returns the ids in each group and its calculation. Findings are a reviewer, an id and a text.
+    fn settled(
+        findings: &[(&str, &str, &str)],
+        policy: &Policy,
+    ) -> Vec<(Vec<String>, Vec<(Step, i32)>)> {
+        let finding = |&(reviewer, id, description): &(&str, &str, &str)| Finding {
+            id: id.to_owned(),
+            reviewer: reviewer.to_owned(),
+            location: Location {
+                file: "a.rs".to_owned(),
+                line: Some(7),
+                ..Location::default()
+            },
+            description: description.to_owned(),
+            ..Finding::default()
+        };
+        let input = Input {
+            findings: findings.iter().map(finding).collect(),
+            ..Input::default()
+        };
+        let settled = settle(input, policy);
+        let id = |member: &u32| settled.findings[*member as usize].id.clone();
+        let groups = settled.groups.iter().map(|group| {
+            let mut ids: Vec<String> = group.members.iter().map(id).collect();
+            ids.sort_unstable();
+            let lines = group.trace.lines().iter();
+            let lines = lines.map(|line| (line.step.clone(), line.amount));
+            (ids, lines.collect())
+        });
+        groups.collect()
+    }
+
+    const FULL: &str = "The session token is compared without a check of its expiry, so an expired \
+        token opens the vault until the cache drops it.";
+    const SHORT: &str = "The vault opens with an expired token.";
+
+    #[test]
+    fn of_two_items_about_one_matter_the_one_that_says_more_joins() {
+        let other = "An expired session token opens the vault: its expiry is not looked at.";
+        let joined = |detail: i32| {
+            let mut policy = Policy::tribunal();
+            let text = policy.matching.text.as_mut();
+            text.expect("it compares texts").detail = detail;
+            let findings = [("ann", "f", FULL), ("ann", "s", SHORT), ("bob", "b", other)];
+            let groups = settled(&findings, &policy);
+            let joined = groups.into_iter().find(|(ids, _)| ids.len() > 1);
+            joined.map(|(ids, _)| ids.concat())
+        };
+        // The short one is a little more alike.
+        assert_eq!(joined(0).as_deref(), Some("bs"));
+        assert_eq!(joined(70).as_deref(), Some("bf"));
+    }
+
+    #[test]
+    fn a_similar_finding_beside_an_agreement_makes_it_less_certain() {
+        let rivals = |findings: &[(&str, &str, &str)]| {
+            let agreed = settled(findings, &Policy::tribunal());
+            let agreed = agreed.iter().find(|(ids, _)| ids.len() > 1);
+            let (_, lines) = agreed.expect("two agree");
+            let of = lines.iter().find(|(step, _)| *step == Step::Rivals);
+            of.map_or(0, |(_, amount)| *amount)
+        };
+        let two = [("ann", "a", FULL), ("bob", "b", FULL)];
+        assert_eq!(rivals(&two), 0);
+        assert!(rivals(&[two[0], two[1], ("ann", "c", SHORT)]) < 0);
     }
 
     #[test]

@@ -314,11 +314,7 @@ const ENDINGS: [&str; 11] = [
 /// `identifier` units, and by its parts.
 pub(super) fn terms(text: &str, identifier: i32) -> Vec<Term> {
     let mut found = Vec::new();
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    for word in text
-        .split(|c: char| !is_word(c))
-        .filter(|word| !word.is_empty())
-    {
+    for word in raw_words(text) {
         let parts = parts(word);
         if parts.len() > 1 {
             let whole = word.trim_matches('_').to_lowercase();
@@ -327,19 +323,39 @@ pub(super) fn terms(text: &str, identifier: i32) -> Vec<Term> {
                 units: identifier,
             });
         }
-        for part in parts {
-            let part = part.to_lowercase();
-            if part.len() > 1 && COMMON.binary_search(&part.as_str()).is_err() {
-                found.push(Term {
-                    hash: hash("", stem(&part)),
-                    units: 1000,
-                });
-            }
-        }
+        let stems = parts.into_iter().filter_map(stem_hash);
+        found.extend(stems.map(|hash| Term { hash, units: 1000 }));
     }
     found.sort_unstable();
     found.dedup_by_key(|term| term.hash);
     found
+}
+
+/// Returns hashes of which stems follow each other in `text`, directly or with one between them,
+/// sorted, each once. Common words are passed over.
+pub(super) fn word_pairs(text: &str) -> Vec<u64> {
+    let stems = raw_words(text).flat_map(parts).filter_map(stem_hash);
+    let stems: Vec<u64> = stems.collect();
+    let follow = |one: u64, other: u64| one.rotate_left(1).wrapping_mul(0x0100_0000_01b3) ^ other;
+    let next = stems.windows(2).map(|two| follow(two[0], two[1]));
+    let after = stems.windows(3).map(|three| follow(three[0], three[2]));
+    let mut found: Vec<u64> = next.chain(after).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Returns the words of a text as they are written, identifiers in one piece.
+fn raw_words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    words.filter(|word| !word.is_empty())
+}
+
+/// Returns the hash of the stem of a word; nothing for a letter or a common word.
+fn stem_hash(part: &str) -> Option<u64> {
+    let part = part.to_lowercase();
+    let tells = part.len() > 1 && COMMON.binary_search(&part.as_str()).is_err();
+    tells.then(|| hash("", stem(&part)))
 }
 
 /// Splits a word at underscores, at changes of case and around digits.
@@ -413,6 +429,23 @@ mod tests {
         assert_eq!(terms("this is the code", 1000), []);
         assert_eq!(terms("Locks", 1000), terms("locked", 1000));
         assert_eq!(terms("lockTable", 1500).len(), 3);
+    }
+
+    #[test]
+    fn pairs_are_words_that_follow_each_other() {
+        let shared = |one: &str, other: &str| {
+            let others = word_pairs(other);
+            let pairs = word_pairs(one).into_iter();
+            pairs.filter(|pair| others.contains(pair)).count()
+        };
+        // Endings and common words make no difference, and the order of words does.
+        assert_eq!(shared("the lock is released", "locks never released"), 1);
+        assert_eq!(shared("lock released", "released lock"), 0);
+        // One word may stand between two, and identifiers count by their parts.
+        assert_eq!(shared("read lock timeout", "read timeout"), 1);
+        assert_eq!(shared("readTimeout", "read timeout"), 1);
+        assert_eq!(word_pairs("lock").len(), 0);
+        assert_eq!(word_pairs("").len(), 0);
     }
 
     const LONG: &str = "A title, of more than sixty-four bytes, it has to be cut in pieces!";

@@ -67,6 +67,10 @@ pub enum Step {
     Agreement,
     /// The voices use the same words.
     Closeness,
+    /// The other voices stand on weaker evidence than the strongest.
+    OtherVoices,
+    /// Somebody else says something similar beside it, so it is less certain what was agreed.
+    Rivals,
     /// One voice alone says it.
     SingleSource,
     /// It was contested, whoever prevailed.
@@ -114,6 +118,8 @@ impl Step {
             Self::Record => "reviewer's record",
             Self::Agreement => "agreement",
             Self::Closeness => "closeness of wording",
+            Self::OtherVoices => "evidence of the other voices",
+            Self::Rivals => "similar findings beside it",
             Self::SingleSource => "single source",
             Self::Conflict => "conflict",
             Self::Adjustment(family) => family,

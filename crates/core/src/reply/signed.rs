@@ -76,7 +76,7 @@ pub(super) fn complete_object(
 }
 
 /// The object that carries the nonce.
-struct Signed {
+struct SignedAnswer {
     read: Strict,
     /// Why it may not be what its author means.
     doubt: Option<&'static str>,
@@ -89,9 +89,9 @@ fn signed_answer(
     text: &str,
     structured: Option<&Value>,
     nonce: &str,
-) -> Result<Option<Signed>, &'static str> {
+) -> Result<Option<SignedAnswer>, &'static str> {
     if let Some(value) = structured.filter(|value| is_signed(value, nonce)) {
-        return Ok(Some(Signed {
+        return Ok(Some(SignedAnswer {
             doubt: beside::repeats_form(value).then_some(beside::REPEATS_FORM),
             read: Strict {
                 value: value.clone(),
@@ -125,7 +125,7 @@ fn signed_answer(
     }
     let after = &text[end..];
     beside.push_str(after);
-    Ok(first.map(|read| Signed {
+    Ok(first.map(|read| SignedAnswer {
         doubt: beside::doubt(text, &read.value, after, nonce),
         read,
         beside,

@@ -331,11 +331,11 @@ impl End {
         };
         match self {
             Self::NothingToDo => "nothing had to be put to a coder".to_owned(),
-            Self::Settled => "nothing that binds is open any more".to_owned(),
+            Self::Settled => "no blocking finding is open any more".to_owned(),
             Self::AwaitingRuling { disputes: 1 } => "one dispute waits for a ruling".to_owned(),
             Self::AwaitingRuling { disputes } => format!("{disputes} disputes wait for a ruling"),
-            Self::LeftOpen { findings: 1 } => "one finding that binds stays open".to_owned(),
-            Self::LeftOpen { findings } => format!("{findings} findings that bind stay open"),
+            Self::LeftOpen { findings: 1 } => "one blocking finding stays open".to_owned(),
+            Self::LeftOpen { findings } => format!("{findings} blocking findings stay open"),
             Self::RoundsUsedUp { rounds } => format!(
                 "it did not converge within {}",
                 several(*rounds, "round", "rounds")

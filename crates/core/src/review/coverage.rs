@@ -13,6 +13,10 @@ pub struct Coverage {
     pub reviewed: Vec<CoveredFile>,
     /// The files that nobody saw, by path.
     pub left_out: Vec<LeftOut>,
+    /// What agents that look around were not given, because it instructs or configures agents, is
+    /// hidden and unknown, or may hold secrets. What changed in it is part of the question.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
 }
 
 impl Coverage {
@@ -188,6 +192,61 @@ impl Omission {
         )
     }
 
+    /// Returns what helps where the reason forbids a PASS; nothing where it never does.
+    #[must_use]
+    pub fn advice(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Binary => {
+                "nobody can read a binary file: put its source under review, or name it in `review.ignore`"
+            }
+            Self::Asset => {
+                "nobody reads pictures and documents: add `asset` to `review.may_skip`, or name the \
+                 file in `review.ignore`"
+            }
+            Self::Generated => {
+                "the base must say that a file is generated: let an earlier change say so, or name \
+                 the file in `review.ignore`"
+            }
+            Self::LockFile => {
+                "nobody reviews lock files: add `lock_file` to `review.may_skip`, or name the file in \
+                 `review.ignore`"
+            }
+            Self::Vendored => {
+                "review new vendored code by itself (`tribunal review DIRECTORY`), or name it in \
+                 `review.ignore`"
+            }
+            Self::Oversized => {
+                "split the file, raise `review.max_file`, or name the file in `review.ignore`"
+            }
+            Self::Credentials => {
+                "keep keys out of the repository; if the file holds none, give it another name, or \
+                 name it in `review.ignore`"
+            }
+            Self::Unreadable => "look why the file cannot be read, or name it in `review.ignore`",
+            Self::Submodule => {
+                "look at the commit of the submodule yourself, and name the submodule in `review.ignore`"
+            }
+            Self::Symlink => {
+                "look yourself where the link leads, and add `symlink` to `review.may_skip` or name \
+                 the link in `review.ignore`"
+            }
+            Self::NotCode => {
+                "`tribunal connect AGENT --role reviewer` adds a reviewer who reads prose; with \
+                 `not_code` in `review.may_skip` nobody has to"
+            }
+            Self::UnknownLanguage => {
+                "`tribunal connect AGENT --role reviewer` adds a reviewer who reads every language"
+            }
+            Self::Own => "keep programs and links out of `.tribunal/`",
+            Self::Unanswered => "`tribunal doctor` checks the reviewers who did not answer",
+            Self::TooMany => {
+                "review a part of the files at a time (`tribunal review PATH`), or raise \
+                 `review.max_files`"
+            }
+            Self::Ignored | Self::Unchanged | Self::Deleted => return None,
+        })
+    }
+
     /// Returns the reason as it follows `2 files`.
     fn attribute(self) -> &'static str {
         match self {
@@ -216,5 +275,32 @@ impl Omission {
 impl fmt::Display for Omission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.phrase())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_that_can_forbid_a_pass_has_its_own_advice() {
+        let mut seen = Vec::new();
+        for why in Omission::ALL {
+            let Some(advice) = why.advice() else {
+                assert!(why.needs_nobody(), "{why:?}");
+                continue;
+            };
+            assert!(!seen.contains(&advice), "{why:?}");
+            seen.push(advice);
+            // Another reviewer helps only where a reviewer can read the file.
+            let can_be_read = matches!(why, Omission::NotCode | Omission::UnknownLanguage);
+            assert_eq!(advice.contains("tribunal connect"), can_be_read, "{why:?}");
+            // What the advice names to be skipped is called so.
+            let word = serde_json::to_value(why).unwrap();
+            if let Some((_, rest)) = advice.split_once("add `") {
+                let named = rest.split('`').next().unwrap();
+                assert_eq!(Some(named), word.as_str(), "{why:?}");
+            }
+        }
     }
 }

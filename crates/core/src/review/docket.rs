@@ -163,15 +163,24 @@ impl Docket {
         item.record.disputes.push(dispute);
     }
 
-    /// Takes the word of whoever checked whether a finding is gone.
-    pub fn check(&mut self, index: usize, verification: Verification) {
+    /// Takes the words of all who checked whether a finding is gone.
+    ///
+    /// One who says that it is still there keeps it open. So does one who cannot tell, and nobody.
+    /// The word that decides is recorded last.
+    pub fn check(&mut self, index: usize, mut verifications: Vec<Verification>) {
+        verifications.sort_by_key(|one| match one.fixed {
+            Some(true) => 0,
+            None => 1,
+            Some(false) => 2,
+        });
         let item = &mut self.items[index];
-        item.record.state = match verification.fixed {
-            Some(true) => FindingState::Fixed,
-            Some(false) => item.try_again(OpenReason::NotFixed, &verification.reason),
-            None => open(OpenReason::Unverified),
+        let decides = verifications.last();
+        item.record.state = match decides.map(|one| (one.fixed, one.reason.clone())) {
+            Some((Some(true), _)) => FindingState::Fixed,
+            Some((Some(false), reason)) => item.try_again(OpenReason::NotFixed, &reason),
+            Some((None, _)) | None => open(OpenReason::Unverified),
         };
-        item.record.checks.push(verification);
+        item.record.checks.extend(verifications);
     }
 
     /// Takes a finding that was raised after the coder's round.
@@ -259,6 +268,7 @@ impl Docket {
                 obligation: finding.obligation,
                 severity: finding.weight(),
                 counts: finding.counts,
+                is_to_do: false,
             },
         });
         let late = self.items.iter().filter(|item| item.record.raised_in > 0);
@@ -345,6 +355,7 @@ impl Item {
             obligation: self.record.obligation,
             severity: self.finding.weight(),
             counts,
+            is_to_do: self.record.state == FindingState::ToDo,
         }
     }
 }

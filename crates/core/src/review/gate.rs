@@ -85,6 +85,8 @@ pub struct GatedFinding {
     pub severity: Severity,
     /// Whether it counts at all: not dismissed before, and new when only new ones count.
     pub counts: bool,
+    /// Whether a coder was to work on it and nobody has.
+    pub is_to_do: bool,
 }
 
 /// What the gate is decided from.
@@ -115,19 +117,25 @@ pub fn decide(evidence: &Evidence<'_>) -> Gate {
         None => finding.obligation == Obligation::Mandatory,
     };
     let counted = || evidence.findings.iter().filter(|finding| finding.counts);
-    let of = |verdict: Verdict| {
+    let of = |verdict: Verdict, is_to_do: bool| {
         let found = counted().filter(|finding| finding.verdict == verdict);
+        let found = found.filter(|finding| finding.is_to_do == is_to_do);
         u32::try_from(found.filter(binds).count()).unwrap_or(u32::MAX)
     };
-    let open = of(Verdict::Accepted);
+    let open = of(Verdict::Accepted, false) + of(Verdict::Accepted, true);
     if open > 0 {
         return Gate::Fail { open };
     }
     let mut causes = Vec::new();
-    match of(Verdict::Disputed) {
+    match of(Verdict::Disputed, false) {
         0 => {}
         1 => causes.push("a blocking finding is disputed".to_owned()),
         n => causes.push(format!("{n} blocking findings are disputed")),
+    }
+    match of(Verdict::Disputed, true) {
+        0 => {}
+        1 => causes.push("a blocking finding is still to be worked on".to_owned()),
+        n => causes.push(format!("{n} blocking findings are still to be worked on")),
     }
     let uncovered: Vec<_> = evidence.coverage.uncovered(evidence.may_skip).collect();
     // A change that needs no reviewer passes without one: it is empty, or prose, or ignored.

@@ -55,6 +55,8 @@ impl TrackedFinding {
             category: self.category,
             rule: String::new(),
             text: ClaimText::of_title(&self.title),
+            scope: String::new(),
+            signature: String::new(),
         }])
     }
 

@@ -40,6 +40,12 @@ pub struct Claimed {
     pub rule: String,
     /// What it says.
     pub text: ClaimText,
+    /// The names of the code around the place, joined by dots. Version 0.1.0 did not record it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub scope: String,
+    /// What tells that code apart from other code with these names, such as parameters.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub signature: String,
 }
 
 /// A claim of the review at hand. Its place has a name for each category that it could be of.
@@ -49,6 +55,10 @@ pub struct SightedClaim {
     pub claimed: Claimed,
     /// The name of its place in each category, in the order of [`Category::ALL`].
     pub places: Vec<String>,
+    /// The same as version 0.1.0 named it, where that is another name and means one place.
+    pub earlier_places: Vec<String>,
+    /// Whether no other code of the file has the names around the place.
+    pub is_only: bool,
     /// Whether the place is a line of code that exists.
     pub has_code: bool,
 }
@@ -158,7 +168,8 @@ pub fn recognize(
     }
     let mut matches: Vec<(Reverse<u32>, usize, &str)> = Vec::new();
     for (index, sighting) in sightings.iter().enumerate() {
-        let places = sighting.claims.iter().flat_map(|claim| &claim.places);
+        let claims = sighting.claims.iter();
+        let places = claims.flat_map(|claim| claim.places.iter().chain(&claim.earlier_places));
         let here = places.filter_map(|place| by_place.get(place.as_str()));
         let here: BTreeSet<usize> = here.flatten().copied().collect();
         for one in here.into_iter().map(|index| &all[index]) {
@@ -256,6 +267,19 @@ impl SightedClaim {
         found.next().map_or(&self.claimed.place, |(_, place)| place)
     }
 
+    /// Tells whether a known claim is about this place, and not about another in code of the same name:
+    /// an overload, or a second definition. What was recorded before those were told apart is found
+    /// again only where there is one such piece of code.
+    fn is_at(&self, known: &Claimed) -> bool {
+        let is_same_code = self.is_only || self.claimed.signature == known.signature;
+        if self.place_in(known.category) == known.place {
+            return is_same_code;
+        }
+        let is_old = known.scope.is_empty() && known.signature.is_empty();
+        let mut earlier = Category::ALL.iter().zip(&self.earlier_places);
+        is_old && earlier.any(|(one, place)| *one == known.category && *place == known.place)
+    }
+
     /// Tells whether a finding claims just this at this place: by the same rule about the same code,
     /// under the same title and category and told alike, or in other words that name the same things.
     fn is_covered_by(&self, known: &Known<'_>) -> bool {
@@ -271,7 +295,7 @@ impl SightedClaim {
 
     fn is_stated(&self, known: &Claimed) -> Option<u32> {
         let own = &self.claimed;
-        if self.place_in(known.category) != known.place {
+        if !self.is_at(known) {
             return None;
         }
         if !own.rule.is_empty() && own.rule == known.rule {
@@ -291,7 +315,7 @@ impl SightedClaim {
 
     fn is_like(&self, known: &Claimed) -> Option<u32> {
         let own = &self.claimed;
-        if self.place_in(known.category) != known.place || own.rule != known.rule {
+        if !self.is_at(known) || own.rule != known.rule {
             return None;
         }
         let alike = own.text.likeness(&known.text);

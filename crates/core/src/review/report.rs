@@ -12,7 +12,7 @@ use crate::finding::{Category, Grounding, Label, Location};
 use crate::ids::CaseId;
 use crate::money::{Cost, Usage};
 use crate::review::arbitration::{Arbitration, GateWithOffer};
-use crate::review::coverage::Coverage;
+use crate::review::coverage::{Coverage, Omission};
 use crate::review::gate::{Gate, GateWord, Obligation};
 use crate::review::identity::SimilarDismissal;
 use crate::review::rule_level::RuleLevels;
@@ -39,6 +39,9 @@ pub struct ReviewReport {
     /// What it would mean if the user took over what the coder offers on a branch or in a patch.
     #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
     pub gate_with_offer: Option<GateWithOffer>,
+    /// Why it does not speak of the user's files of now; such a review does not pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outdated: Option<String>,
     /// Fail on findings of this severity and above, in place of obligations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail_on: Option<Severity>,
@@ -58,6 +61,9 @@ pub struct ReviewReport {
     pub suppressed: Vec<SuppressedFinding>,
     /// What was seen and what was not.
     pub coverage: Coverage,
+    /// Why files were not reviewed that forbid a PASS, each reason once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread_because: Vec<Omission>,
     /// Rules of the built-in reviewers whose level the settings change; those that are `off` did
     /// not run.
     #[serde(default, skip_serializing_if = "RuleLevels::is_empty")]
@@ -73,6 +79,25 @@ pub struct ReviewReport {
 }
 
 impl ReviewReport {
+    /// Takes a PASS back from a review that does not speak of the user's files of now.
+    pub fn mark_outdated(&mut self, why: &str) {
+        self.outdated = Some(why.to_owned());
+        match &mut self.gate {
+            Gate::Pass => {
+                self.gate = Gate::Inconclusive {
+                    causes: vec![why.to_owned()],
+                };
+            }
+            Gate::Inconclusive { causes } => causes.push(why.to_owned()),
+            Gate::Fail { .. } => self.notes.push(why.to_owned()),
+        }
+        if let Some(with_offer) = &mut self.gate_with_offer
+            && with_offer.gate == GateWord::Pass
+        {
+            with_offer.gate = GateWord::Inconclusive;
+        }
+    }
+
     /// Returns why a change that passed needed no reviewer; nothing when somebody read it.
     #[must_use]
     pub fn needed_nobody(&self) -> Option<String> {
@@ -140,6 +165,9 @@ pub struct ChangeSummary {
     /// Why there is nothing to review, when the change is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empty: Option<String>,
+    /// The words after `tribunal review` that choose this change, such as `--commit` and `HEAD`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub selector: Vec<String>,
 }
 
 /// A finding that a comment in the code suppresses.
@@ -196,6 +224,26 @@ pub enum ReviewerState {
     },
     /// There was nothing that it reads.
     Idle,
+}
+
+/// Why a reviewer was not asked whose settings nobody has trusted.
+const LACKS_TRUST: &str = "it was not asked, because its settings are not trusted";
+
+impl ReviewerState {
+    /// Returns the state of a reviewer that was not asked, because its settings are not trusted.
+    #[must_use]
+    pub fn not_trusted() -> Self {
+        Self::Missing {
+            class: None,
+            why: LACKS_TRUST.to_owned(),
+        }
+    }
+
+    /// Tells whether the reviewer was not asked for lack of trust, so that asking again cannot help.
+    #[must_use]
+    pub fn lacks_trust(&self) -> bool {
+        matches!(self, Self::Missing { why, .. } if why == LACKS_TRUST)
+    }
 }
 
 /// What happened to a finding over several reviews.
@@ -361,6 +409,12 @@ pub struct Voice {
     /// The name of that place in the structure of the code, which survives moved lines.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub place: String,
+    /// The names of the code around that place, joined by dots.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub scope: String,
+    /// What tells that code apart from other code with these names, such as parameters.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub signature: String,
     /// What kind of problem it is, where it said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,

@@ -31,14 +31,29 @@ fn ruling() -> TeamRuling {
         person: "Ann".to_owned(),
         ..Terms::default()
     };
-    TeamRuling::of(&finding(), CODE.to_owned(), "It is escaped", &terms, NOW)
+    TeamRuling::of(&finding(), at(CODE), "It is escaped", &terms, NOW)
+}
+
+/// Returns the only place of its name with this code.
+fn at(code: &str) -> CitedPlace {
+    CitedPlace {
+        code: code.to_owned(),
+        scope: "Desk.total".to_owned(),
+        signature: "(self,user)#0".to_owned(),
+        is_only: true,
+        is_only_name: true,
+    }
 }
 
 /// Returns whether the finding counts after `change`, and the code at its place.
 fn counts(ruling: &TeamRuling, change: impl Fn(&mut ReviewedFinding) -> &'static str) -> bool {
     let mut findings = [finding()];
     let code = change(&mut findings[0]);
-    dismiss(&mut findings, &[code], std::slice::from_ref(ruling));
+    let mut place = at(code);
+    if findings[0].location.function.as_deref() == Some("other") {
+        place.scope = "Desk.other".to_owned();
+    }
+    dismiss(&mut findings, &[place], std::slice::from_ref(ruling));
     let [finding] = findings;
     assert_eq!(finding.counts, finding.team_ruling.is_none());
     finding.counts
@@ -172,11 +187,65 @@ fn of_two_places_that_read_the_same_none_is_dismissed_by_its_code() {
     let mut findings = [finding(), finding()];
     findings[0].fingerprint = "ffff".to_owned();
     findings[1].fingerprint = "eeee".to_owned();
-    dismiss(&mut findings, &[CODE, CODE], &[ruling()]);
+    dismiss(&mut findings, &[at(CODE), at(CODE)], &[ruling()]);
     assert!(findings.iter().all(|one| one.counts));
     findings[1].fingerprint = ruling().fingerprint;
-    dismiss(&mut findings, &[CODE, CODE], &[ruling()]);
+    dismiss(&mut findings, &[at(CODE), at(CODE)], &[ruling()]);
     assert_eq!(findings.map(|one| one.counts), [true, false]);
+}
+
+#[test]
+fn a_ruling_covers_its_function_and_no_other_of_that_name() {
+    let known = ruling().fingerprint;
+    let old = TeamRuling {
+        scope: String::new(),
+        signature: String::new(),
+        ..ruling()
+    };
+    let other_class = |place: &mut CitedPlace| place.scope = "Other.total".to_owned();
+    let overload = |place: &mut CitedPlace| {
+        place.signature = "(self,user,n)#0".to_owned();
+        (place.is_only, place.is_only_name) = (false, false);
+    };
+    let first_of_two =
+        |place: &mut CitedPlace| (place.is_only, place.is_only_name) = (false, false);
+    let two_classes = |place: &mut CitedPlace| place.is_only_name = false;
+    let more_parameters = |place: &mut CitedPlace| place.signature = "(self,a,b)#0".to_owned();
+    type Change = fn(&mut CitedPlace);
+    let table: [(&str, &TeamRuling, &str, Change, bool); 12] = [
+        ("the same, moved", &ruling(), "ffff", |_| (), false),
+        ("another class", &ruling(), "ffff", other_class, true),
+        (
+            "another class of that id",
+            &ruling(),
+            &known,
+            other_class,
+            true,
+        ),
+        ("an overload", &ruling(), "ffff", overload, true),
+        ("an overload of that id", &ruling(), &known, overload, true),
+        ("beside an overload", &ruling(), "ffff", first_of_two, false),
+        (
+            "with a parameter more",
+            &ruling(),
+            "ffff",
+            more_parameters,
+            false,
+        ),
+        ("old: the only one", &old, "ffff", |_| (), false),
+        ("old: two classes", &old, "ffff", two_classes, true),
+        ("old: two classes, by id", &old, &known, two_classes, false),
+        ("old: an overload", &old, &known, overload, true),
+        ("old: beside an overload", &old, &known, first_of_two, true),
+    ];
+    for (what, ruling, fingerprint, change, expected) in table {
+        let mut findings = [finding()];
+        findings[0].fingerprint = fingerprint.to_owned();
+        let mut place = at(CODE);
+        change(&mut place);
+        dismiss(&mut findings, &[place], std::slice::from_ref(ruling));
+        assert_eq!(findings[0].counts, expected, "{what}");
+    }
 }
 
 #[test]
@@ -279,6 +348,8 @@ fn entries_are_added_and_removed_without_touching_the_rest() {
         fingerprint: "a1b2c3d4e5"
         file: "src/pay.py"
         function: "total"
+        scope: "Desk.total"
+        signature: "(self,user)#0"
         code: "rate=db.execute(user)"
         category: "bug"
         title: "SQL from user input"

@@ -166,6 +166,17 @@ pub(super) fn examples() -> Vec<(EventKind, Value)> {
                 "elapsed_ms": 0, "session": null, "answered_by": null, "version": null}),
         ),
         (
+            EventKind::RepositoryDisturbed {
+                run: run.clone(),
+                who: "ann".into(),
+                places: vec![".git/config".into()],
+                more: 0,
+                spoils: true,
+            },
+            json!({"type": "repository_disturbed", "run": id, "who": "ann",
+                "places": [".git/config"], "more": 0, "spoils": true}),
+        ),
+        (
             EventKind::RunRetried {
                 run,
                 class: ErrorClass::Network,

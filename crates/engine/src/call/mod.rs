@@ -180,6 +180,11 @@ impl Engine {
         attempt: u32,
     ) -> Result<(RunId, Result<Reply, AgentError>), CaseError> {
         let run = RunId::from_bits(crate::random_bits());
+        // Whoever only talks to a server cannot touch anything here.
+        let attendance = match seat.agent.works_in_directory() {
+            true => Some(self.watch.begin().await),
+            false => None,
+        };
         let call = Call {
             max_cost: self.most_for_next_run(case, &question.agent, seat),
             ..self.call_for(&run, question, seat)?
@@ -227,6 +232,14 @@ impl Engine {
         watched?;
         crashpoint!("call.run.answered");
         let result = result.map_err(|error| self.without_secrets(error));
+        let result = match attendance {
+            Some(attendance) => {
+                let who = question.agent.as_str();
+                self.hold_to_account(case, &run, who, attendance, result)
+                    .await?
+            }
+            None => result,
+        };
         let elapsed_ms = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
         let result = self
             .record_end(case, &run, result, elapsed_ms, seat)

@@ -3,6 +3,18 @@
 /// How many bytes of a file tell what it is.
 pub(super) const OPENING: usize = 64;
 
+/// How the first part of a packed document of an office program is called.
+const OFFICE_PARTS: &[&[u8]] = &[
+    b"[Content_Types].xml",
+    b"_rels/",
+    b"docProps/",
+    b"customXml/",
+    b"word/",
+    b"xl/",
+    b"ppt/",
+    b"mimetype",
+];
+
 /// Tells whether the name and the first bytes of a file agree that it is an asset.
 ///
 /// A program under the name of a picture is no picture, and neither is an archive.
@@ -35,6 +47,14 @@ pub(super) fn is_asset(path: &str, opening: &[u8]) -> bool {
         "flac" => starts(b"fLaC"),
         "webm" | "mkv" => starts(b"\x1aE\xdf\xa3"),
         "pdf" => starts(b"%PDF-"),
+        // Packed documents without programs in them: those with macros have other endings.
+        "docx" | "dotx" | "pptx" | "potx" | "xlsx" | "xltx" => {
+            starts(b"PK\x03\x04") && OFFICE_PARTS.iter().any(|part| has_at(30, part))
+        }
+        "odt" | "ods" | "odp" | "odg" | "odf" => {
+            starts(b"PK\x03\x04") && has_at(30, b"mimetypeapplication/vnd.oasis")
+        }
+        "epub" => starts(b"PK\x03\x04") && has_at(30, b"mimetypeapplication/epub"),
         "mo" => starts(b"\xde\x12\x04\x95") || starts(b"\x95\x04\x12\xde"),
         _ => false,
     }
@@ -55,7 +75,15 @@ mod tests {
 
     #[test]
     fn name_and_first_bytes_must_agree() {
-        let cases: [(&str, &[u8], bool); 9] = [
+        let office = b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0abcdefghijklmnop[Content_Types].xml";
+        let archive = b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0abcdefghijklmnopMETA-INF/MANIFEST.MF";
+        let cases: [(&str, &[u8], bool); 15] = [
+            ("a.docx", office, true),
+            ("a.xlsx", office, true),
+            ("a.docm", office, false),
+            ("a.zip", office, false),
+            ("a.docx", archive, false),
+            ("a.docx", b"MZ\x90", false),
             ("a.png", b"\x89PNG\r\n\x1a\n", true),
             ("a.PNG", b"\x89PNG\r\n\x1a\n", true),
             ("a.png", b"\x7fELF\x02", false),

@@ -4,7 +4,7 @@
 //! attributes name filters, and a checkout is where they would be obeyed. Files with which the
 //! reviewed branch would speak to the agents are not written, nor those that may hold secrets.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
@@ -13,9 +13,12 @@ use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::agent_names::{AgentFile, agent_file, folded, speaks_to_agents};
+use super::dot_names::is_unknown_dot_file;
 use super::listing::{self, Entry, Kind};
 use super::repository::Repository;
-use super::{ChangeError, Pinned, agent_names, blobs, names, paths};
+use super::settled::settled;
+use super::{ChangeError, Pinned, blobs, names, paths};
 use crate::files::create_private_dir;
 use crate::git_dir::make_git_dir;
 
@@ -48,7 +51,10 @@ pub fn checkout(repo: &Repository, pinned: &Pinned, target: &Path) -> Result<(),
         .tempdir_in(parent)
         .map_err(doing())?;
     let written = match &pinned.head {
-        Some(head) => write_tree(repo, head, new.path(), AgentFiles::LeftOut)?.entries,
+        Some(head) => {
+            let choice = FileChoice::for_reviewers(repo, pinned, head)?;
+            write_tree(repo, head, new.path(), &choice)?.entries
+        }
         None => Vec::new(),
     };
     let dot_git = new.path().join(".git");
@@ -89,8 +95,128 @@ pub(crate) fn index_info(entries: &[Entry]) -> Vec<u8> {
 pub enum AgentFiles {
     /// They are not: the branch is under review, and must not instruct who works on it.
     LeftOut,
-    /// They are: the branch is the user's own, and they are the project's rules.
+    /// The project's rules are, as far as the default branch has them word for word. What configures
+    /// agents, and could start programs, is not.
+    Settled,
+    /// They are, as any other file.
     Kept,
+}
+
+/// Which files of a tree are written.
+pub(crate) struct FileChoice {
+    agent_files: AgentFiles,
+    /// What instructs agents on the default branch, by path.
+    settled: BTreeMap<Vec<u8>, String>,
+    /// The files of the change, where hidden files are given only if they belong to it.
+    changed: Option<BTreeSet<Vec<u8>>>,
+}
+
+impl FileChoice {
+    /// Returns what an agent that writes is given of the commit `start`.
+    pub(crate) fn for_writers(
+        repo: &Repository,
+        start: &str,
+        agent_files: AgentFiles,
+    ) -> Result<Self, ChangeError> {
+        let mut settled_files = BTreeMap::new();
+        if agent_files == AgentFiles::Settled && repo.is_versioned() {
+            let files = listing::all_files(repo, &settled(repo, start)?)?;
+            let files = files.into_iter().filter(|entry| {
+                agent_file(&String::from_utf8_lossy(&entry.path)) == Some(AgentFile::Instructs)
+            });
+            settled_files.extend(files.map(|entry| (entry.path, entry.new.id)));
+        }
+        Ok(Self {
+            agent_files,
+            settled: settled_files,
+            changed: None,
+        })
+    }
+
+    /// Returns what reviewers are given of `head`: the change, and what is not hidden.
+    fn for_reviewers(repo: &Repository, pinned: &Pinned, head: &str) -> Result<Self, ChangeError> {
+        let nothing = repo.format.empty_tree();
+        let base = match pinned.whole_files {
+            true => nothing,
+            false => pinned.base.as_deref().unwrap_or(nothing),
+        };
+        let changed = listing::compare(repo, base, head, &pinned.paths)?;
+        Ok(Self {
+            agent_files: AgentFiles::LeftOut,
+            settled: BTreeMap::new(),
+            changed: Some(changed.into_iter().map(|entry| entry.path).collect()),
+        })
+    }
+
+    /// Returns where a file goes, unless it is left out.
+    fn place(&self, entry: &Entry) -> Option<PathBuf> {
+        let path = place(&entry.path)?;
+        let text = String::from_utf8_lossy(&entry.path);
+        let is_given = match (self.agent_files, agent_file(&text)) {
+            (_, None) | (AgentFiles::Kept, _) => true,
+            (AgentFiles::Settled, Some(AgentFile::Instructs)) => {
+                self.settled.get(&entry.path) == Some(&entry.new.id)
+            }
+            (AgentFiles::Settled | AgentFiles::LeftOut, Some(_)) => false,
+        };
+        let is_shown = self
+            .changed
+            .as_ref()
+            .is_none_or(|changed| changed.contains(&entry.path) || !is_unknown_dot_file(&text));
+        (is_given && is_shown).then_some(path)
+    }
+
+    /// Tells whether a link leads to a file that is withheld for what it says to agents.
+    fn leads_to_agent_file(&self, path: &Path, destination: &Path) -> bool {
+        let mut whole: Vec<&OsStr> = path.iter().collect();
+        whole.pop();
+        for part in destination {
+            match part.as_bytes() {
+                b"." => {}
+                b".." => {
+                    whole.pop();
+                }
+                _ => whole.push(part),
+            }
+        }
+        let whole: PathBuf = whole.into_iter().collect();
+        self.agent_files != AgentFiles::Kept && speaks_to_agents(&whole.to_string_lossy())
+    }
+}
+
+/// Returns what reviewers who look around are not given although the tree has it, by the name of the
+/// file or of the directory that is the reason.
+///
+/// # Errors
+///
+/// An object was pruned.
+pub(crate) fn withheld_from_reviewers(
+    repo: &Repository,
+    pinned: &Pinned,
+) -> Result<Vec<String>, ChangeError> {
+    let Some(head) = &pinned.head else {
+        return Ok(Vec::new());
+    };
+    let choice = FileChoice::for_reviewers(repo, pinned, head)?;
+    let files = listing::all_files(repo, head)?;
+    let withheld = files
+        .iter()
+        .filter(|entry| entry.new.kind() != Kind::Submodule && choice.place(entry).is_none())
+        .map(|entry| reason_in(&String::from_utf8_lossy(&entry.path)));
+    let withheld: BTreeSet<String> = withheld.collect();
+    Ok(withheld.into_iter().collect())
+}
+
+/// Returns the shortest beginning of a path that is withheld by its name, ending with a slash if it is
+/// a directory.
+fn reason_in(path: &str) -> String {
+    for (end, _) in path.match_indices('/') {
+        let folder = &path[..end];
+        if speaks_to_agents(folder) || is_unknown_dot_file(folder) {
+            return format!("{folder}/");
+        }
+    }
+    path.to_owned()
 }
 
 /// What of a tree stands in a directory.
@@ -106,15 +232,16 @@ pub(crate) fn write_tree(
     repo: &Repository,
     head: &str,
     root: &Path,
-    agent_files: AgentFiles,
+    choice: &FileChoice,
 ) -> Result<Written, ChangeError> {
     let listed = listing::all_files(repo, head);
     // A pruned object is the likely reason, and worth a sentence of its own.
     let entries = listed.or_else(|error| blobs::expect(repo, &[head]).and(Err(error)))?;
-    write_all(repo, &entries, root, agent_files)?;
+    write_all(repo, &entries, root, choice)?;
     let (entries, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| {
-        let path = place(&entry.path, agent_files);
-        let found = path.map(|path| fs::symlink_metadata(root.join(path)));
+        let found = choice
+            .place(entry)
+            .map(|path| fs::symlink_metadata(root.join(path)));
         found.is_some_and(|found| found.is_ok_and(|metadata| !metadata.is_dir()))
     });
     let withheld = others.into_iter().map(|entry| entry.path).collect();
@@ -125,11 +252,11 @@ fn write_all(
     repo: &Repository,
     entries: &[Entry],
     root: &Path,
-    agent_files: AgentFiles,
+    choice: &FileChoice,
 ) -> Result<(), ChangeError> {
     let wanted: Vec<(&Entry, PathBuf)> = entries
         .iter()
-        .filter_map(|entry| Some((entry, place(&entry.path, agent_files)?)))
+        .filter_map(|entry| Some((entry, choice.place(entry)?)))
         .collect();
     let folders: BTreeSet<&Path> = wanted
         .iter()
@@ -167,7 +294,10 @@ fn write_all(
         content.take(OPENING).read_to_end(&mut bytes)?;
         let destination = Path::new(OsStr::from_bytes(&bytes));
         match links.get(index) {
-            Some((_, path)) if leads_inside(path, destination) => {
+            Some((_, path))
+                if leads_inside(path, destination)
+                    && !choice.leads_to_agent_file(path, destination) =>
+            {
                 symlink(destination, root.join(path))
             }
             _ => Ok(()),
@@ -175,16 +305,15 @@ fn write_all(
     })
 }
 
-/// Returns where a file goes, unless it is left out.
+/// Returns where a file goes, unless it is left out whoever asks.
 ///
 /// Trees are data from strangers: git refuses to make one with `..` or `.git` in it, but not to
 /// read one.
-pub(crate) fn place(path: &[u8], agent_files: AgentFiles) -> Option<PathBuf> {
+pub(crate) fn place(path: &[u8]) -> Option<PathBuf> {
     let text = String::from_utf8_lossy(path);
-    let is_git = |part: &str| matches!(part.to_lowercase().as_str(), ".git" | "git~1");
+    let is_git = |part: &str| matches!(folded(part).as_str(), ".git" | "git~1");
     if !paths::stays_inside(&text)
         || text.split('/').any(is_git)
-        || (agent_files == AgentFiles::LeftOut && agent_names::speaks_to_agents(&text))
         || names::may_hold_credentials(&text)
     {
         return None;
@@ -258,18 +387,29 @@ mod tests {
             "a/../b",
             ".git/config",
             "a/.GIT/x",
+            "a/.git./x",
+            "a/.g\u{200c}it/x",
             "/etc/x",
             "a//b",
-            "x/CLAUDE.md",
         ] {
-            assert_eq!(place(path.as_bytes(), AgentFiles::LeftOut), None, "{path}");
+            assert_eq!(place(path.as_bytes()), None, "{path}");
         }
-        for (path, agent_files) in [
-            ("a/b", AgentFiles::LeftOut),
-            ("x/CLAUDE.md", AgentFiles::Kept),
-        ] {
-            let placed = place(path.as_bytes(), agent_files);
-            assert_eq!(placed, Some(PathBuf::from(path)));
+        for path in ["a/b", "x/CLAUDE.md"] {
+            assert_eq!(place(path.as_bytes()), Some(PathBuf::from(path)));
+        }
+    }
+
+    #[test]
+    fn what_is_withheld_is_told_by_its_reason() {
+        let rows = [
+            ("AGENTS.md", "AGENTS.md"),
+            ("a/.claude/skills/x/SKILL.md", "a/.claude/"),
+            (".github/agents/x.md", ".github/agents/"),
+            (".new/a/b", ".new/"),
+            ("a/.env", "a/.env"),
+        ];
+        for (path, expected) in rows {
+            assert_eq!(reason_in(path), expected);
         }
     }
 }

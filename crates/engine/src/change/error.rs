@@ -119,6 +119,9 @@ pub enum ChangeError {
     /// There are no files to work on.
     #[error("a patch without a repository has no files to work on")]
     NoTree,
+    /// There is no commit from which work could start.
+    #[error("the repository has no commits yet, so there is nothing that work could start from")]
+    NothingToStartFrom,
     /// A branch of this name is there and is another.
     #[error("the branch `{branch}` exists and points at something else")]
     BranchTaken {
@@ -224,6 +227,9 @@ impl ChangeError {
             }
             Self::NoWorkingTree => vec!["Use `--commit REV` or `--base REV`".to_owned()],
             Self::NoTree => vec!["Review in the repository that the patch is for".to_owned()],
+            Self::NothingToStartFrom => {
+                vec!["Commit something first: `git add . && git commit -m begin`".to_owned()]
+            }
             Self::BranchTaken { branch } => {
                 vec![format!(
                     "Remove it with `git branch -D {branch}`, or take the patch"

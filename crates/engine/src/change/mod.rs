@@ -12,9 +12,11 @@ mod before;
 pub(crate) mod blobs;
 pub(crate) mod checkout;
 mod compare;
-mod discover;
+pub(crate) mod discover;
+mod dot_names;
 mod error;
 pub(crate) mod git;
+mod linter_settings;
 pub(crate) mod listing;
 mod locks;
 pub(crate) mod names;
@@ -43,12 +45,17 @@ use tribunal_code::lines::LineSet;
 use tribunal_core::review::coverage::{FileStatus, LeftOut};
 
 pub use before::{Before, settings_before};
+pub(crate) use checkout::withheld_from_reviewers;
 pub use checkout::{AgentFiles, checkout};
 pub use error::ChangeError;
+pub(crate) use linter_settings::{
+    EarlierSettings, earlier_linter_settings, restore_linter_settings,
+};
 pub(crate) use listing::all_paths;
 pub use locks::LockFile;
 pub(crate) use locks::lock_files;
 pub(crate) use own::ObjectFormat;
+pub(crate) use pin::STAGED_TITLE;
 pub use pin::pin;
 pub use read::read;
 pub(crate) use repository::Known;
@@ -103,6 +110,14 @@ pub struct ChangeLimits {
     pub max_files: usize,
     /// The most bytes over all files, both sides of a change counted.
     pub max_total_bytes: u64,
+}
+
+impl ChangeLimits {
+    /// Returns how large a file may be that nobody reviews and that is only searched for what must
+    /// not be in any file.
+    pub(crate) fn max_searched_bytes(&self) -> u64 {
+        self.max_file_bytes.saturating_mul(16)
+    }
 }
 
 impl Default for ChangeLimits {

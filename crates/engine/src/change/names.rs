@@ -1,5 +1,6 @@
 //! What the name of a file says about it, before anybody reads it.
 
+use tribunal_code::nature::Nature;
 use tribunal_core::review::coverage::Omission;
 
 /// Directories that hold somebody else's code.
@@ -159,6 +160,12 @@ pub(crate) fn omission(path: &str) -> Option<Omission> {
     } else {
         None
     }
+}
+
+/// Tells whether nobody reviews a large file of this name, because it holds prose, data or the
+/// exact versions of dependencies.
+pub(super) fn is_only_searched(path: &str) -> bool {
+    Nature::of(path, "").is_prose_or_data() || omission(path) == Some(Omission::LockFile)
 }
 
 /// Tells whether a file of this name may hold keys or passwords.

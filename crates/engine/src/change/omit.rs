@@ -1,6 +1,6 @@
 //! Which files of a change are left out, and why.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use tribunal_code::nature::Nature;
@@ -11,7 +11,8 @@ use super::attributes::{self, Attributes};
 use super::listing::{Entry, Kind};
 use super::names;
 use super::repository::Repository;
-use super::{ChangeError, Pinned};
+use super::settled::is_plain;
+use super::{ChangeError, Pinned, blobs};
 
 /// The files that the config says to ignore.
 pub(super) struct Ignored {
@@ -57,6 +58,9 @@ pub(super) struct Rules {
     ignored: Ignored,
     attributes: BTreeMap<Vec<u8>, Attributes>,
     is_whole: bool,
+    /// Of the files whose name makes them somebody else's, those that the settled side has; nothing
+    /// where that side is the one before the change.
+    settled: Option<BTreeSet<String>>,
 }
 
 impl Rules {
@@ -82,6 +86,7 @@ impl Rules {
             ignored: Ignored::new(&pinned.ignore)?,
             attributes,
             is_whole: pinned.whole_files,
+            settled: settled_claims(repo, pinned, entries)?,
         })
     }
 
@@ -150,7 +155,14 @@ impl Rules {
             Some(old) => names::omission(old) == Some(why),
             None => entry.old.kind() == Kind::File,
         };
-        !is_claim || self.is_whole || was
+        let former = old_path.map_or(entry.path.as_slice(), str::as_bytes);
+        let settled = self.settled.as_ref();
+        // An earlier commit of the branch could have said it, too.
+        let is_settled = settled.is_none_or(|all| {
+            let former = str::from_utf8(former);
+            former.is_ok_and(|former| all.contains(former))
+        });
+        !is_claim || self.is_whole || (was && is_settled)
     }
 
     fn other_kind(&self, path: &str, why: Omission, entry: &Entry) -> LeftOut {
@@ -163,6 +175,42 @@ impl Rules {
             ..left_out(path, why, "")
         }
     }
+}
+
+/// Returns which of the files that a name calls somebody else's the settled side has; nothing where the
+/// side before the change is the settled one.
+fn settled_claims(
+    repo: &Repository,
+    pinned: &Pinned,
+    entries: &[Entry],
+) -> Result<Option<BTreeSet<String>>, ChangeError> {
+    let Some(settled) = settled_apart(pinned) else {
+        return Ok(None);
+    };
+    let former = entries
+        .iter()
+        .map(|entry| entry.old_path.as_deref().unwrap_or(&entry.path));
+    let former = former.filter_map(|path| str::from_utf8(path).ok());
+    let is_claim = |path: &&str| {
+        let why = names::omission(path);
+        matches!(why, Some(Omission::Vendored | Omission::Generated)) && is_plain(path)
+    };
+    let paths: Vec<&str> = former.filter(is_claim).collect();
+    let names: Vec<String> = paths
+        .iter()
+        .map(|path| format!("{settled}:{path}"))
+        .collect();
+    let kinds = blobs::kinds(repo, &names)?;
+    let there = paths.iter().zip(kinds);
+    let there = there.filter(|(_, kind)| kind.as_deref() == Some("blob"));
+    Ok(Some(there.map(|(path, _)| (*path).to_owned()).collect()))
+}
+
+/// Returns the settled side of a change, where it is not the one before the change.
+pub(super) fn settled_apart(pinned: &Pinned) -> Option<&str> {
+    let settled = pinned.settled.as_deref()?;
+    let is_apart = !pinned.whole_files && pinned.base.as_deref() != Some(settled);
+    is_apart.then_some(settled)
 }
 
 fn is_gone(entry: &Entry) -> bool {

@@ -72,6 +72,9 @@ fn settled_side(
     }
 }
 
+/// What a review of the index is called.
+pub(crate) const STAGED_TITLE: &str = "staged changes";
+
 /// A request whose paths are understood.
 struct Wanted<'a> {
     repo: &'a Repository,
@@ -241,7 +244,7 @@ impl Wanted<'_> {
 
     fn staged(&self) -> Result<Pinned, ChangeError> {
         self.repo.versioned()?;
-        let mut pinned = self.blank("staged changes");
+        let mut pinned = self.blank(STAGED_TITLE);
         pinned.base = revision::head(self.repo)?;
         pinned.head = Some(snapshot::staged(self.repo)?);
         if self.differs(&pinned)? {

@@ -84,7 +84,7 @@ fn texts(
 }
 
 /// Tells whether git can be asked for a path in one line of ordinary length.
-fn is_plain(path: &str) -> bool {
+pub(super) fn is_plain(path: &str) -> bool {
     path.len() < 900 && !path.contains('\n')
 }
 

@@ -4,6 +4,7 @@
 //! unchanged are not read again, and with plumbing that starts no program: `git add` would ask
 //! each submodule for its status, under that submodule's config.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -45,7 +46,9 @@ pub(super) fn take(
     let temp = repo.temporary()?;
     let index = temp.path().join("index");
     let changed = match copy_index(repo, &index) {
-        Ok(true) => changed_files(repo, root, &index),
+        Ok(true) => {
+            reveal_hidden(repo, root, &index).and_then(|()| changed_files(repo, root, &index))
+        }
         Ok(false) => start_over(repo, root, &index),
         Err(error) => Err(error),
     };
@@ -139,6 +142,28 @@ fn start_over(repo: &Repository, root: &Path, index: &Path) -> Result<Vec<Vec<u8
     changed_files(repo, root, index)
 }
 
+/// Lets git look at the files that it was told to take for unchanged: by `assume-unchanged`, or by
+/// `skip-worktree` although they are there. What a sparse checkout left out is not missing.
+fn reveal_hidden(repo: &Repository, root: &Path, index: &Path) -> Result<(), ChangeError> {
+    let call = repo.call_on_files(root, index).limit(TIME_LIMIT);
+    let listed = call.args(["ls-files", "-v", "-z"]).output()?;
+    let (mut assumed, mut skipped) = (Vec::new(), Vec::new());
+    for entry in split(&listed) {
+        let (Some(tag), Some(path)) = (entry.first(), entry.get(2..)) else {
+            continue;
+        };
+        if tag.is_ascii_lowercase() {
+            assumed.push(path.to_vec());
+        }
+        let is_there = || fs::symlink_metadata(root.join(OsStr::from_bytes(path))).is_ok();
+        if tag.eq_ignore_ascii_case(&b'S') && is_there() {
+            skipped.push(path.to_vec());
+        }
+    }
+    update_index(repo, root, index, &["--no-assume-unchanged"], &assumed)?;
+    update_index(repo, root, index, &["--no-skip-worktree"], &skipped)
+}
+
 /// Returns the tracked files that differ from the index, or seem to.
 fn changed_files(
     repo: &Repository,
@@ -180,22 +205,32 @@ fn untracked_files(
 
 /// Brings the index up to date with the files that were looked at.
 fn store(repo: &Repository, root: &Path, index: &Path, taken: &Taken) -> Result<(), ChangeError> {
-    let update = |options: &[&str], paths: &[Vec<u8>]| {
-        if paths.is_empty() {
-            return Ok(());
-        }
-        let mut input = paths.join(&0);
-        input.push(0);
-        let call = repo.call_on_files(root, index).limit(TIME_LIMIT);
-        let call = call.args(["update-index"]).args(options);
-        call.args(["-z", "--stdin"])
-            .input(input)
-            .output()
-            .map(|_| ())
-    };
+    let update =
+        |options: &[&str], paths: &[Vec<u8>]| update_index(repo, root, index, options, paths);
     // What is gone goes first: a file may have taken the place of a directory.
     update(&["--force-remove"], &taken.gone)?;
     update(&["--add", "--remove", "--replace"], &taken.paths)
+}
+
+/// Changes what our copy of the index says about these files.
+fn update_index(
+    repo: &Repository,
+    root: &Path,
+    index: &Path,
+    options: &[&str],
+    paths: &[Vec<u8>],
+) -> Result<(), ChangeError> {
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let mut input = paths.join(&0);
+    input.push(0);
+    let call = repo.call_on_files(root, index).limit(TIME_LIMIT);
+    let call = call.args(["update-index"]).args(options);
+    call.args(["-z", "--stdin"])
+        .input(input)
+        .output()
+        .map(|_| ())
 }
 
 fn write_tree(repo: &Repository, index: &Path) -> Result<String, ChangeError> {

@@ -133,7 +133,11 @@ impl Intake {
             return omit(Omission::Credentials, "");
         }
         let size = metadata.len();
-        if size > self.limits.max_file_bytes {
+        let largest = match names::is_only_searched(&shown) {
+            true => self.limits.max_searched_bytes(),
+            false => self.limits.max_file_bytes,
+        };
+        if size > largest {
             let why = match opening(full) {
                 Ok(bytes) if is_asset(&shown, &bytes) => Omission::Asset,
                 _ => Omission::Oversized,

@@ -357,7 +357,7 @@ fn replace_file(layer: Layer, path: &Path, bytes: &[u8]) -> std::io::Result<()> 
         }
         _ => {
             std::fs::create_dir_all(directory)?;
-            0o666
+            0o664
         }
     };
     let temporary = directory.join(format!(".config.{}", uuid::Uuid::new_v4().simple()));

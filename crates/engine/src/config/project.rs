@@ -44,6 +44,8 @@ pub struct ProjectLayer {
     pub untrusted: Option<Untrusted>,
     /// Why the untrusted file could not be read.
     pub unreadable: Option<String>,
+    /// Whether no commit has the file like that, so that somebody here wrote it.
+    pub is_written_here: bool,
     /// Settings of the base's file that only a trusted file may have, with their values.
     pub withheld: Vec<(String, String)>,
     /// Keys of the untrusted file that make the gate stricter, and do count.
@@ -198,7 +200,9 @@ pub(super) fn lay(
         };
         content.map(plain) == theirs.as_ref().map(plain)
     };
+    let is_committed = same(base.and_then(|base| base.committed.as_ref()));
     layer.is_missing = theirs.is_none() && layer.unreadable.is_none();
+    layer.is_written_here = !layer.is_missing && (theirs.is_none() || !is_committed);
     if !layer.is_missing {
         layer.untrusted = Some(Untrusted {
             file: path.to_owned(),
@@ -209,7 +213,6 @@ pub(super) fn lay(
     if let Some(bytes) = &theirs
         && !same(base.and_then(|base| base.content.as_ref()))
     {
-        let is_committed = same(base.and_then(|base| base.committed.as_ref()));
         let mut untrusted = UntrustedFile {
             layer: &mut layer,
             before: &before,

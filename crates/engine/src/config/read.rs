@@ -11,6 +11,10 @@ use super::{ConfigFile, Project, Settings, Sources, layers, trust};
 /// No config is larger; a file that is was not meant as one.
 const LARGEST_FILE: u64 = 1024 * 1024;
 
+/// Keys that no project file decides, trusted or not: what they allow is between the user and their
+/// own machine.
+const USERS_OWN: [&[&str]; 1] = [&["git", "allow_local"]];
+
 /// Reads and normalizes `path`, or `content` in its place; nothing when there is no such file.
 pub(super) fn file(
     layer: Layer,
@@ -35,7 +39,12 @@ pub(super) fn file(
         };
     };
     let text = text(&bytes, &source)?;
-    let node = layers::normalize(node::parse(text, &source)?)?;
+    let mut node = layers::normalize(node::parse(text, &source)?)?;
+    if layer == Layer::Project {
+        for key in USERS_OWN {
+            layers::remove(&mut node, key);
+        }
+    }
     let file = ConfigFile {
         layer,
         path: path.to_owned(),

@@ -131,6 +131,10 @@ pub struct GitSettings {
     /// How often a push is tried.
     #[schemars(range(min = 1, max = 20))]
     pub push_attempts: u32,
+    /// Whether work may be pushed to a repository on this machine, a path or `file://`: hooks of that
+    /// repository run with your rights. Only your own config, a variable or a flag can say so; what
+    /// a project says does not count.
+    pub allow_local: bool,
 }
 
 impl Default for GitSettings {
@@ -139,6 +143,7 @@ impl Default for GitSettings {
             push: PushChoice::Auto,
             remote: "origin".to_owned(),
             push_attempts: 3,
+            allow_local: false,
         }
     }
 }

@@ -79,7 +79,7 @@ fn trailer(commit: &str) -> String {
 pub(crate) fn base(repo: &Repository, branch: &str) -> Result<String, ChangeError> {
     match worktree::branch_commit(repo, branch)? {
         Some(tip) => Ok(tip),
-        None => head_commit(repo)?.ok_or(ChangeError::NoTree),
+        None => head_commit(repo)?.ok_or(ChangeError::NothingToStartFrom),
     }
 }
 
@@ -215,30 +215,41 @@ pub(crate) struct Remote {
     pub(crate) name: String,
     /// Its address.
     pub(crate) url: String,
+    /// Whether repositories on this machine are allowed.
+    pub(crate) allows_local: bool,
 }
 
 /// Returns the remote of the current branch's upstream.
-pub(crate) fn upstream(repo: &Repository) -> Result<Option<Remote>, ChangeError> {
+pub(crate) fn upstream(
+    repo: &Repository,
+    allows_local: bool,
+) -> Result<Option<Remote>, ChangeError> {
     let Some(branch) = head_branch(repo)? else {
         return Ok(None);
     };
     let key = format!("branch.{branch}.remote");
     match setting(repo, &key)? {
-        Some(name) => remote(repo, &name),
+        Some(name) => remote(repo, &name, allows_local),
         None => Ok(None),
     }
 }
 
 /// Returns the remote of this name.
-pub(crate) fn remote(repo: &Repository, name: &str) -> Result<Option<Remote>, ChangeError> {
+pub(crate) fn remote(
+    repo: &Repository,
+    name: &str,
+    allows_local: bool,
+) -> Result<Option<Remote>, ChangeError> {
     let url = match setting(repo, &format!("remote.{name}.pushurl"))? {
         Some(url) => Some(url),
         None => setting(repo, &format!("remote.{name}.url"))?,
     };
     let name = name.to_owned();
-    // An address that names a program to be run is none.
-    let url = url.filter(|url| !url.starts_with('-') && !url.contains("::"));
-    Ok(url.map(|url| Remote { name, url }))
+    Ok(url.map(|url| Remote {
+        name,
+        url,
+        allows_local,
+    }))
 }
 
 fn setting(repo: &Repository, key: &str) -> Result<Option<String>, ChangeError> {
@@ -254,7 +265,7 @@ pub(crate) async fn is_pushed(
     commit: &str,
 ) -> Result<bool, String> {
     let name = format!("refs/heads/{branch}");
-    let listed = git(repo, &["ls-remote", "--", &remote.url, &name]).await?;
+    let listed = git_with(repo, remote, &["ls-remote", "--", &remote.url, &name]).await?;
     let Some(tip) = listed.split_whitespace().next() else {
         return Ok(false);
     };
@@ -262,7 +273,7 @@ pub(crate) async fn is_pushed(
         return Ok(true);
     }
     // Whoever came after us may have pushed theirs, and ours with it.
-    let below = git(repo, &["merge-base", "--is-ancestor", commit, tip]).await;
+    let below = git_with(repo, remote, &["merge-base", "--is-ancestor", commit, tip]).await;
     Ok(below.is_ok())
 }
 
@@ -282,12 +293,13 @@ pub(crate) async fn push(
         &remote.url,
         &refspec,
     ];
-    git(repo, &args).await.map(|_| ())
+    git_with(repo, remote, &args).await.map(|_| ())
 }
 
 /// Runs git on our own repository with the user's own login, and with no setting of theirs that
 /// the repository brings along.
-async fn git(repo: &Repository, args: &[&str]) -> Result<String, String> {
+async fn git_with(repo: &Repository, remote: &Remote, args: &[&str]) -> Result<String, String> {
+    let protocols = remote.protocols()?;
     let found = repo.versioned().map_err(|error| error.to_string())?;
     let objects: PathBuf = found.common_dir.join("objects");
     let mut command = tokio::process::Command::new(repo.git.program());
@@ -304,11 +316,13 @@ async fn git(repo: &Repository, args: &[&str]) -> Result<String, String> {
         .current_dir(repo.root())
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_ALLOW_PROTOCOL", "file:git:http:https:ssh")
+        .env("GIT_ALLOW_PROTOCOL", protocols)
         .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", objects)
         .env_remove("GIT_DIR")
         .env_remove("GIT_WORK_TREE")
         .env_remove("GIT_INDEX_FILE")
+        .env_remove("GIT_COMMON_DIR")
+        .env_remove("GIT_OBJECT_DIRECTORY")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -3,6 +3,7 @@
 //! Each is an effect of the case on whose behalf it is done, so it takes hold once however often it
 //! is begun. Of the user's repository only refs and objects are written.
 
+mod address;
 pub(crate) mod git;
 mod push;
 pub(crate) mod work;
@@ -127,10 +128,11 @@ impl Delivery<'_> {
     async fn remote(self) -> Result<Option<git::Remote>, CaseError> {
         let repo = self.repo.clone();
         let name = self.settings.remote.clone();
+        let local = self.settings.allow_local;
         match self.settings.push {
             PushChoice::Never => Ok(None),
-            PushChoice::Auto => blocking(move || git::upstream(&repo)).await,
-            PushChoice::Always => blocking(move || git::remote(&repo, &name)).await,
+            PushChoice::Auto => blocking(move || git::upstream(&repo, local)).await,
+            PushChoice::Always => blocking(move || git::remote(&repo, &name, local)).await,
         }
     }
 }

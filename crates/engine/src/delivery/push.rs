@@ -94,7 +94,8 @@ impl Engine {
         }
         for ((remote, branch), behind) in newest {
             let (ours, name) = (repo.clone(), remote.clone());
-            let Some(remote) = blocking(move || git::remote(&ours, &name)).await? else {
+            let local = self.disputes.git.allow_local;
+            let Some(remote) = blocking(move || git::remote(&ours, &name, local)).await? else {
                 continue;
             };
             self.push_again(&repo, &remote, &branch, behind).await?;
@@ -192,7 +193,8 @@ impl Delivery<'_> {
     ) -> Result<Option<String>, CaseError> {
         let Some(remote) = self.remote().await? else {
             let (repo, name) = (self.repo.clone(), self.settings.remote.clone());
-            let is_there = blocking(move || git::remote(&repo, &name)).await?.is_some();
+            let there = blocking(move || git::remote(&repo, &name, false)).await?;
+            let is_there = there.is_some();
             if self.settings.push == PushChoice::Auto && is_there {
                 let stayed = self.engine.pushes.stayed.lock();
                 let mut stayed = stayed.unwrap_or_else(PoisonError::into_inner);
@@ -232,6 +234,10 @@ impl Delivery<'_> {
                         }
                     }
                 }
+                // What is not allowed now is not allowed a moment later either.
+                if remote.protocols().is_err() {
+                    break;
+                }
                 if attempt < attempts {
                     let pause = Duration::from_millis(200 << attempt.min(6));
                     tokio::time::sleep(pause).await;
@@ -247,11 +253,12 @@ impl Delivery<'_> {
             }) => {
                 let why = problem.into_inner().unwrap_or_default();
                 let tried = match attempts {
-                    1 => "1 attempt".to_owned(),
-                    n => format!("{n} attempts"),
+                    _ if remote.protocols().is_err() => String::new(),
+                    1 => " in 1 attempt".to_owned(),
+                    n => format!(" in {n} attempts"),
                 };
                 let text = format!(
-                    "{branch} could not be pushed to {} in {tried}: {why}",
+                    "{branch} could not be pushed to {}{tried}: {why}",
                     remote.name
                 );
                 let text = self.engine.redactor.redact(&text);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use tribunal_code::language::Language;
 use tribunal_code::nature::Nature;
 use tribunal_code::rule::{Domain, Hit, Refusal, Report, Reviewer, Silenced, Source, TextSource};
 use tribunal_core::finding::{Finding, Grounding, Label, Location, Source as Told};
@@ -30,7 +31,7 @@ pub(crate) struct Checked {
 
 /// Whose comments suppress findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Markers {
+pub(crate) enum CountedMarkers {
     /// Those that were there before the change.
     Settled,
     /// All of them.
@@ -39,7 +40,7 @@ pub(crate) enum Markers {
 
 /// Checks all files of a change: those with a grammar by their syntax, all by their text, and those
 /// that nobody reviews for what must not be in any file. Blocks; meant for a thread of its own.
-pub(crate) fn check(change: &Change, reviewer: &Reviewer, markers: Markers) -> Checked {
+pub(crate) fn check(change: &Change, reviewer: &Reviewer, markers: CountedMarkers) -> Checked {
     let reviewed = change
         .files
         .iter()
@@ -100,13 +101,13 @@ pub(crate) fn reads(file: &ChangedFile) -> bool {
 }
 
 /// How a file is checked.
-type Check = fn(&Reviewer, &ChangedFile, Markers) -> Result<Report, String>;
+type Check = fn(&Reviewer, &ChangedFile, CountedMarkers) -> Result<Report, String>;
 
 /// Searches a file that nobody reviews for what must not be in any file.
 fn search_file(
     reviewer: &Reviewer,
     file: &ChangedFile,
-    markers: Markers,
+    markers: CountedMarkers,
 ) -> Result<Report, String> {
     let is_whole = file.status == FileStatus::Whole;
     let mut report = reviewer.search_text(&TextSource {
@@ -114,7 +115,7 @@ fn search_file(
         text: &file.text,
         changed: (!is_whole).then(|| file.diff.added()),
     });
-    if markers == Markers::Settled {
+    if markers == CountedMarkers::Settled {
         report.refuse_markers_on(&file.unsettled);
     }
     match report.cut_off {
@@ -123,7 +124,11 @@ fn search_file(
     }
 }
 
-fn check_file(reviewer: &Reviewer, file: &ChangedFile, markers: Markers) -> Result<Report, String> {
+fn check_file(
+    reviewer: &Reviewer,
+    file: &ChangedFile,
+    markers: CountedMarkers,
+) -> Result<Report, String> {
     let whole = file.status == FileStatus::Whole;
     let changed = (!whole).then(|| file.diff.added());
     let mut reports = vec![reviewer.check_text(&TextSource {
@@ -149,11 +154,44 @@ fn check_file(reviewer: &Reviewer, file: &ChangedFile, markers: Markers) -> Resu
         all.silenced.extend(report.silenced);
         all.refused.extend(report.refused);
     }
-    if markers == Markers::Settled {
+    if markers == CountedMarkers::Settled {
         all.refuse_markers_on(&file.unsettled);
     }
     report_each_secret_once(&mut all);
     Ok(all)
+}
+
+/// Returns the rules that match in a text as if it lay at `path`, each as often as it matches. What a
+/// comment silences matches all the same.
+pub(crate) fn rules_matching(
+    reviewer: &Reviewer,
+    path: &str,
+    text: &str,
+) -> Result<Vec<String>, String> {
+    let source = TextSource {
+        path,
+        text,
+        changed: None,
+    };
+    let mut reports = vec![reviewer.check_text(&source)];
+    if let Some(language) = Language::detect(path, text) {
+        let source = Source {
+            path,
+            language,
+            text,
+            changed: None,
+        };
+        reports.push(reviewer.check(&source).map_err(|error| error.to_string())?);
+    }
+    let mut rules = Vec::new();
+    for report in reports {
+        if report.cut_off.is_some() {
+            return Err("it took too long, or too many rules matched".to_owned());
+        }
+        rules.extend(report.hits.into_iter().map(|hit| hit.rule));
+        rules.extend(report.silenced.into_iter().map(|one| one.hit.rule));
+    }
+    Ok(rules)
 }
 
 /// Removes what one of two rules about credentials says of lines that the other one covers.

@@ -53,9 +53,17 @@ impl Engine {
                 request,
                 wish,
                 tracked: &tracked,
-                reviewed: change.files.iter().map(|file| file.path.clone()).collect(),
+                change: &change,
             };
             tracked = bench.arbitrate(&mut report).await?;
+        }
+        if let Some(why) = &request.outdated {
+            report.mark_outdated(why);
+        }
+        for told in self.disturbances(case).await? {
+            if !report.notes.contains(&told) {
+                report.notes.push(told);
+            }
         }
         self.note_settled(case, &report).await?;
         if !tracked.is_empty() {

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tribunal_code::ground::{Claim, Identity, Reason, Sheet, ground, named_in, place_name};
+use tribunal_code::ground::{
+    Claim, Identity, Reason, Sheet, earlier_place_name, ground, named_in, place_name,
+};
 use tribunal_core::consensus::ClaimText;
 use tribunal_core::finding::{Category, Finding, Grounding, Location, canonical_path};
 use tribunal_core::review::identity::{Claimed, SightedClaim};
@@ -143,20 +145,23 @@ impl<'a> Ground<'a> {
     /// Returns what a finding claims, and about which place.
     pub(crate) fn claim(&self, finding: &Finding) -> SightedClaim {
         let identity = self.identity(finding);
-        let in_category = |category: Category| {
-            place_name(&Identity {
-                category,
-                ..identity.clone()
-            })
+        let in_category = |category: Category| Identity {
+            category,
+            ..identity.clone()
         };
+        let all = || Category::ALL.into_iter().map(in_category);
         SightedClaim {
             claimed: Claimed {
                 place: place_name(&identity),
                 category: identity.category,
                 rule: finding.rule.clone(),
                 text: ClaimText::new(&finding.title, &finding.description),
+                scope: identity.scope.clone(),
+                signature: identity.signature.clone(),
             },
-            places: Category::ALL.map(in_category).to_vec(),
+            places: all().map(|one| place_name(&one)).collect(),
+            earlier_places: all().filter_map(|one| earlier_place_name(&one)).collect(),
+            is_only: identity.is_only,
             has_code: !identity.code.is_empty(),
         }
     }

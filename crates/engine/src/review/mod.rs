@@ -13,6 +13,7 @@ mod debate;
 mod excerpt;
 mod ground;
 mod hear;
+mod hidden_findings;
 mod material;
 mod moved;
 mod panel;
@@ -22,7 +23,6 @@ mod report;
 mod sit;
 mod steer;
 mod tool;
-mod unsilenced;
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,9 @@ use tribunal_store::{CaseRecord, StoreError};
 
 use crate::Engine;
 use crate::case::{Case, CaseError, blocking};
-use crate::change::{self, Change, ChangeLimits, ChangeRequest, Pinned, Repository};
+use crate::change::{
+    self, Change, ChangeLimits, ChangeRequest, Pinned, Repository, withheld_from_reviewers,
+};
 use crate::config::{Rounds, Settings, Weighing};
 use crate::export::Exported;
 use crate::stats::statistics_of;
@@ -51,9 +53,9 @@ pub(crate) use advise::{Advice, STEP as ADVISORY_STEP};
 use arbitrate::ArbitrationRequest;
 pub use arbitrate::{ArbitrationWish, OfferWish, Prompting};
 pub(crate) use arbitrate::{RecordedArbitration, grounds, reviewers_side};
-use builtin::Markers;
+use builtin::CountedMarkers;
 use debate::JudgeSeat;
-use moved::{MovingSource, has_moved};
+use moved::MovingSource;
 pub use panel::Member;
 pub(crate) use recorded_names::RecordedNames;
 pub(crate) use report::claimed;
@@ -177,7 +179,7 @@ pub(crate) struct ReviewRequest {
     may_skip: Vec<Omission>,
     fail_on: Option<Severity>,
     new_only: bool,
-    /// Where the files come from, if they can change before a case goes on.
+    /// Where the files come from; earlier versions did not record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     moving: Option<MovingSource>,
     /// The case on whose behalf it is done: the task whose work is reviewed.
@@ -189,10 +191,17 @@ pub(crate) struct ReviewRequest {
     /// What the reader should know about where the settings came from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    /// What agents that look around are not given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    withheld: Vec<String>,
     /// Whether comments and attributes that the change adds suppress nothing. Reviews of earlier
     /// versions were done without asking.
     #[serde(default)]
     refuse_new_suppressions: bool,
+    /// Whether linters also run with their settings from before the change. Earlier versions let
+    /// those of the change count.
+    #[serde(default)]
+    restores_linter_settings: bool,
     /// What is put to a coder, and how; nothing when findings are only reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     arbitration: Option<ArbitrationRequest>,
@@ -203,20 +212,29 @@ pub(crate) struct ReviewRequest {
     /// Stands before the keys of questions about a coder's work; empty for the review itself.
     #[serde(skip)]
     phase: String,
+    /// The files that were reviewed, where a coder's work on them is looked at.
+    #[serde(skip)]
+    reviewed: Option<String>,
+    /// Why it does not speak of the user's files of now, where it goes on after a pause.
+    #[serde(skip)]
+    outdated: Option<String>,
     /// How findings were called, when a review is done again.
     #[serde(skip)]
     recorded: RecordedNames,
     /// What tools looked at when the review was recorded, where it is done again.
     #[serde(skip)]
     evidence: Option<RecordedEvidence>,
+    /// The words of the command line that choose this change, for the advice in its report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    selector: Vec<String>,
 }
 
 impl ReviewRequest {
     /// Returns whose comments suppress findings of rules.
-    fn markers(&self) -> Markers {
+    fn markers(&self) -> CountedMarkers {
         match self.refuse_new_suppressions {
-            true => Markers::Settled,
-            false => Markers::All,
+            true => CountedMarkers::Settled,
+            false => CountedMarkers::All,
         }
     }
 }
@@ -250,9 +268,6 @@ pub struct Reviewed {
     pub report: Option<ReviewReport>,
     /// Where the case stands.
     pub state: CaseState,
-    /// Whether the user's files have changed since the review began, so that it does not speak of
-    /// what is there now.
-    pub files_moved: bool,
 }
 
 impl Engine {
@@ -337,7 +352,6 @@ impl Engine {
             report: exported.review(&self.dir)?,
             case: record.id,
             state: record.state,
-            files_moved: false,
         })
     }
 
@@ -358,6 +372,7 @@ impl Engine {
         let steering = {
             let (repository, pinned) = (repository.clone(), pinned.clone());
             let note = wish.settings.clone();
+            let looks_around = self.is_looked_around_by(&members);
             let mut levels = settings.review.rules.clone();
             if !members
                 .iter()
@@ -370,22 +385,30 @@ impl Engine {
                 let mut notes = steer::notes(&repository, &pinned, &note)?;
                 notes.extend(rules.notes);
                 notes.extend(steer::settle_levels(&mut levels, &rules.ids));
-                Ok::<_, CaseError>((rules.texts, levels, notes))
+                let withheld = match looks_around && pinned.empty.is_none() {
+                    true => withheld_from_reviewers(&repository, &pinned)?,
+                    false => Vec::new(),
+                };
+                Ok::<_, CaseError>((rules.texts, levels, notes, withheld))
             })
         };
         let failed = |error| CaseError::Request(format!("reading the rules failed: {error}"));
-        let (rules, rule_levels, notes) = steering.await.map_err(failed)??;
+        let (rules, rule_levels, notes, withheld) = steering.await.map_err(failed)??;
         let request = ReviewRequest {
             arbitration,
             branch,
             recorded: RecordedNames::default(),
             phase: String::new(),
+            reviewed: None,
             rules,
             rule_levels,
             notes,
+            withheld,
             evidence: None,
             rulings: self.rulings_in_force(repository, &pinned).await?,
-            moving: MovingSource::of(&wish),
+            moving: Some(MovingSource::of(&wish)),
+            selector: selector_of(&wish),
+            outdated: None,
             directory: wish.directory,
             seed: format!("{:016x}{:016x}", crate::random_bits(), crate::random_bits()),
             members,
@@ -401,6 +424,7 @@ impl Engine {
             fail_on: wish.fail_on,
             new_only: wish.new_only,
             refuse_new_suppressions: !settings.review.allow_new_suppressions,
+            restores_linter_settings: true,
             guidance: wish.guidance,
             parent: wish.parent,
             pinned,
@@ -417,15 +441,11 @@ impl Engine {
         case: Case,
         request: serde_json::Value,
     ) -> Result<Reviewed, CaseError> {
-        let request = read_request(request)?;
+        let mut request = read_request(request)?;
         let repository = self.repository(&request.directory)?;
         // Before the coder's work may be put into the files.
-        let files_moved = has_moved(&repository, &request).await?;
-        let reviewed = self.carry_out_review(case, &repository, request).await?;
-        Ok(Reviewed {
-            files_moved,
-            ..reviewed
-        })
+        request.outdated = self.why_outdated(&case, &repository, &request).await?;
+        self.carry_out_review(case, &repository, request).await
     }
 
     /// Does the recorded review again, from the recorded answers and the clone in `clone_dir`.
@@ -439,6 +459,7 @@ impl Engine {
         names: RecordedNames,
     ) -> Result<Reviewed, CaseError> {
         let mut request = read_request(record.request.clone())?;
+        request.outdated = names.outdated.clone();
         request.recorded = names;
         if let Some(request) = &mut request.arbitration {
             request.recorded = Some(arbitration);
@@ -476,7 +497,6 @@ impl Engine {
                     case: id,
                     report: Some(report),
                     state: CaseState::Closed(outcome),
-                    files_moved: false,
                 })
             }
             Err(CaseError::Parked { why, until }) => {
@@ -485,7 +505,6 @@ impl Engine {
                     case: id,
                     report: None,
                     state: CaseState::Parked { why, until },
-                    files_moved: false,
                 })
             }
             Err(error) => Err(error),
@@ -549,6 +568,23 @@ async fn pin(
     };
     let repository = repository.clone();
     blocking(move || change::pin(&repository, &request)).await
+}
+
+/// Returns the words of the command line that choose the same change again.
+fn selector_of(wish: &ReviewWish) -> Vec<String> {
+    let words: &[&str] = match &wish.change {
+        // The loop chooses what it reviews; nobody types that.
+        _ if wish.parent.is_some() => return Vec::new(),
+        change::ChangeSource::Default | change::ChangeSource::Files => &[],
+        change::ChangeSource::Uncommitted => &["--diff"],
+        change::ChangeSource::Staged => &["--staged"],
+        change::ChangeSource::Base(revision) => &["--base", revision],
+        change::ChangeSource::Commit(revision) => &["--commit", revision],
+        change::ChangeSource::Patch(file) => &["--patch", &file.to_string_lossy()],
+        change::ChangeSource::PatchText(_) => &["--patch", "-"],
+    };
+    let words = words.iter().map(ToString::to_string);
+    words.chain(wish.paths.iter().cloned()).collect()
 }
 
 fn limits(settings: &Settings) -> ChangeLimits {

@@ -1,6 +1,7 @@
 //! Who reviews: the configured reviewers, the built-in ones, and what was brought along.
 
 use serde::{Deserialize, Serialize};
+use tribunal_code::language::Language;
 use tribunal_code::rule::Domain;
 use tribunal_core::agent::Role;
 use tribunal_core::ids::AgentName;
@@ -139,8 +140,43 @@ fn member(engine: &Engine, agent: &AgentSettings) -> Result<Member, CaseError> {
             name,
             family_is_set: agent.family.is_some(),
             accept_empty: agent.accept_empty,
+            named_files: agent
+                .command
+                .as_ref()
+                .map_or_else(Vec::new, |command| named_files(command.argv())),
         }),
     })
+}
+
+/// Returns what may be files of the repository with settings of the tool that `argv` starts: what
+/// it starts itself, what follows an option about settings, and whatever is no code.
+fn named_files(argv: &[String]) -> Vec<String> {
+    let words = argv
+        .iter()
+        .flat_map(|word| word.split(|c: char| c.is_whitespace() || "=;&|<>'\"".contains(c)))
+        .filter(|word| !word.is_empty());
+    let mut named: Vec<String> = Vec::new();
+    let mut is_told = true;
+    let mut is_first = true;
+    for word in words {
+        let path = word.trim_start_matches("./");
+        let is_path = !word.starts_with(['-', '/', '$', '{', '~']) && path.contains(['.', '/']);
+        let is_code = Language::detect(path, "").is_some();
+        if is_path && (is_told || !is_code) && !path.ends_with('/') {
+            named.push(path.to_owned());
+        }
+        let option = word.trim_start_matches('-');
+        let is_option = word.starts_with('-');
+        is_told = is_first
+            || (is_option
+                && ["c", "conf", "rule", "ignore"]
+                    .iter()
+                    .any(|one| option.starts_with(one)));
+        is_first = false;
+    }
+    named.sort();
+    named.dedup();
+    named
 }
 
 fn of_domain(domain: Builtin) -> Member {

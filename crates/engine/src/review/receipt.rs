@@ -19,6 +19,7 @@ pub(super) fn coverage(change: &Change, request: &ReviewRequest, heard: &[Heard]
     let mut coverage = Coverage {
         reviewed: Vec::new(),
         left_out: change.left_out.clone(),
+        withheld: request.withheld.clone(),
     };
     let has_agents = request.members.iter().any(|member| {
         matches!(
@@ -60,7 +61,10 @@ pub(super) fn coverage(change: &Change, request: &ReviewRequest, heard: &[Heard]
             continue;
         }
         let nature = Nature::of(&file.path, &file.text);
-        let (why, detail) = if has_agents {
+        let (why, detail) = if nature.is_prose_or_data() {
+            // Whoever was asked, nobody had to be.
+            (Omission::NotCode, "")
+        } else if has_agents {
             (Omission::Unanswered, "")
         } else if is_unchanged(file) {
             (Omission::Unchanged, "only its name or mode is new")
@@ -71,8 +75,6 @@ pub(super) fn coverage(change: &Change, request: &ReviewRequest, heard: &[Heard]
             )
         } else if has_tool_for(&file.path) {
             (Omission::Unanswered, "")
-        } else if nature.is_prose_or_data() {
-            (Omission::NotCode, "")
         } else {
             (Omission::UnknownLanguage, "")
         };

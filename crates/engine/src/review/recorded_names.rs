@@ -13,12 +13,17 @@ use tribunal_core::review::report::{ReviewReport, Standing};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RecordedNames {
     by_voice: BTreeMap<(String, String), Recognized>,
+    /// Why the review did not speak of the user's files when it ended.
+    pub(super) outdated: Option<String>,
 }
 
 impl RecordedNames {
     /// Returns the names in a report.
     pub(crate) fn of(report: &ReviewReport) -> Self {
-        let mut names = Self::default();
+        let mut names = Self {
+            outdated: report.outdated.clone(),
+            ..Self::default()
+        };
         let heard = |id: &str| {
             let arbitration = report.arbitration.iter();
             let mut items = arbitration.flat_map(|one| &one.findings);

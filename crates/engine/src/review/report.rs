@@ -4,7 +4,8 @@ mod rounds;
 
 use std::collections::BTreeMap;
 
-use tribunal_code::ground::fingerprint;
+use tribunal_code::ground::{Identity, fingerprint};
+use tribunal_code::nature::Nature;
 use tribunal_core::consensus::{
     Advisory, ClaimText, Group, Kind, Note, Reversal, Settlement, Verdict,
 };
@@ -12,7 +13,7 @@ use tribunal_core::finding::{Category, Finding, Label};
 use tribunal_core::ids::CaseId;
 use tribunal_core::money::{Cost, MicroUsd, Usage};
 use tribunal_core::review::Stance;
-use tribunal_core::review::coverage::{Coverage, FileStatus};
+use tribunal_core::review::coverage::{Coverage, FileStatus, Omission};
 use tribunal_core::review::gate::{self, Evidence, GatedFinding, Obligation};
 use tribunal_core::review::history::{Absence, Seen, TrackedFinding, follow, short_id};
 use tribunal_core::review::identity::{Claimed, Recognized, Sighting};
@@ -20,7 +21,7 @@ use tribunal_core::review::report::{
     ChangeSummary, Dissent, FixedFinding, FrameLine, REVIEW_SCHEMA, ReviewReport, ReviewedFinding,
     ReviewerState, ReviewerSummary, Standing, SuppressedFinding, Voice,
 };
-use tribunal_core::rulings;
+use tribunal_core::rulings::{self, CitedPlace};
 use tribunal_core::scale::Severity;
 use tribunal_core::text::truncate_chars;
 use tribunal_store::RunRecord;
@@ -29,6 +30,7 @@ use super::ReviewRequest;
 use super::debate::Aside;
 use super::ground::Ground;
 use super::hear::Heard;
+use crate::change::agent_names::speaks_to_agents;
 use crate::change::{Change, ChangedFile};
 
 /// Lines of code around a finding in its frame.
@@ -37,6 +39,27 @@ const AROUND: u32 = 2;
 const LONGEST_FRAME: u32 = 12;
 /// Longest line of a frame, in characters.
 const WIDEST_FRAME: usize = 400;
+
+/// Most names in a note.
+const NAMED: usize = 6;
+
+/// Says that a change alters what agents are told, if it does: whoever merges it instructs theirs.
+fn note_on_agent_files(change: &Change) -> Option<String> {
+    let files = change.files.iter().map(|file| file.path.as_str());
+    let files: Vec<&str> = files.filter(|path| speaks_to_agents(path)).collect();
+    let more = match files.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let shown: Vec<&str> = files.iter().copied().take(NAMED).collect();
+    (!files.is_empty()).then(|| {
+        format!(
+            "the change alters what instructs or configures agents: `{}`{more}; reviewers \
+             saw it as text only",
+            shown.join("`, `")
+        )
+    })
+}
 
 /// Why citations do not fully hold, by reviewer and id of the finding.
 pub(super) type Doubts = BTreeMap<(String, String), Vec<String>>;
@@ -103,11 +126,10 @@ impl Parts<'_> {
                 finding
             })
             .collect();
-        let codes: Vec<String> = groups()
-            .map(|(group, _)| self.ground.identity(self.lead(group)).code)
+        let places: Vec<CitedPlace> = groups()
+            .map(|(group, _)| cited_place(self.ground.identity(self.lead(group))))
             .collect();
-        let codes: Vec<&str> = codes.iter().map(String::as_str).collect();
-        rulings::dismiss(&mut findings, &codes, &self.request.rulings.rulings);
+        rulings::dismiss(&mut findings, &places, &self.request.rulings.rulings);
         let reviewers: Vec<ReviewerSummary> =
             self.heard.iter().map(|one| self.reviewer(one)).collect();
         let gate = self.gate(&findings, &reviewers);
@@ -120,6 +142,7 @@ impl Parts<'_> {
                 base: self.change.pinned.base.clone(),
                 head: self.change.pinned.head.clone(),
                 whole_files: self.change.pinned.whole_files,
+                selector: self.request.selector.clone(),
                 empty: self
                     .change
                     .pinned
@@ -129,6 +152,8 @@ impl Parts<'_> {
             },
             gate,
             gate_with_offer: None,
+            outdated: None,
+            unread_because: self.unread_because(),
             fail_on: self.request.fail_on,
             policy: self.policy.clone(),
             reviewers,
@@ -154,9 +179,10 @@ impl Parts<'_> {
                 obligation: finding.obligation,
                 severity: finding.weight(),
                 counts: finding.counts,
+                is_to_do: false,
             })
             .collect();
-        let missing = missing(reviewers);
+        let missing = missing_for_gate(self.request, self.change, reviewers);
         gate::decide(&Evidence {
             findings: &gated,
             coverage: &self.coverage,
@@ -165,6 +191,15 @@ impl Parts<'_> {
             missing: &missing,
             fail_on: self.request.fail_on,
         })
+    }
+
+    /// Returns why files were not reviewed that forbid a PASS.
+    fn unread_because(&self) -> Vec<Omission> {
+        let uncovered = self.coverage.uncovered(&self.request.may_skip);
+        let mut reasons: Vec<Omission> = uncovered.map(|file| file.why).collect();
+        reasons.sort_unstable();
+        reasons.dedup();
+        reasons
     }
 
     fn suppressed(&self) -> Vec<SuppressedFinding> {
@@ -195,11 +230,13 @@ impl Parts<'_> {
             .iter()
             .flat_map(|one| one.notes.iter().cloned())
             .collect();
+        let to_agents: Vec<String> = note_on_agent_files(self.change).into_iter().collect();
         let empty = self.change.pinned.empty.as_ref();
         let hints = empty.map_or(&[][..], |empty| empty.hints.as_slice());
         [
             &self.request.notes[..],
             &self.request.rulings.notes,
+            &to_agents,
             &of_reviewers,
             &self.settlement.problems,
             &self.aside.notes,
@@ -372,6 +409,7 @@ impl Parts<'_> {
 
     fn voice(&self, finding: &Finding) -> Voice {
         let key = (finding.reviewer.clone(), finding.id.clone());
+        let claimed = self.ground.claim(finding).claimed;
         Voice {
             reviewer: finding.reviewer.clone(),
             family: finding.family.clone(),
@@ -380,7 +418,9 @@ impl Parts<'_> {
             title: finding.title.clone(),
             description: finding.description.clone(),
             location: finding.location.clone(),
-            place: self.ground.claim(finding).claimed.place,
+            place: claimed.place,
+            scope: claimed.scope,
+            signature: claimed.signature,
             category: finding.category,
             suggestion: finding.suggestion.clone(),
             trigger: finding.trigger.clone(),
@@ -454,6 +494,17 @@ fn shown_order(settlement: &Settlement, group: &Group) -> Vec<u32> {
     members
 }
 
+/// Returns the place of a finding as the team's rulings tell places apart.
+fn cited_place(identity: Identity) -> CitedPlace {
+    CitedPlace {
+        code: identity.code,
+        scope: identity.scope,
+        signature: identity.signature,
+        is_only: identity.is_only,
+        is_only_name: identity.is_only_name,
+    }
+}
+
 /// Returns what the findings of a settlement claim, group by group.
 pub(super) fn sightings(settlement: &Settlement, ground: &Ground<'_>) -> Vec<Sighting> {
     let sighting = |group: &Group| {
@@ -488,8 +539,30 @@ pub(crate) fn claimed(finding: &ReviewedFinding) -> Vec<Claimed> {
         category: voice.category.unwrap_or(Category::Other),
         rule: voice.rule.clone(),
         text: ClaimText::new(&voice.title, &voice.description),
+        scope: voice.scope.clone(),
+        signature: voice.signature.clone(),
     });
     claimed.collect()
+}
+
+/// Returns who gave no complete answer about a change that needs one, one sentence each.
+///
+/// Prose and data pass unread, so a reviewer who did not read them stops nothing. The built-in
+/// reviewers search any file for what must not be in it.
+pub(super) fn missing_for_gate(
+    request: &ReviewRequest,
+    change: &Change,
+    reviewers: &[ReviewerSummary],
+) -> Vec<String> {
+    let needs_nobody = |file: &ChangedFile| Nature::of(&file.path, &file.text).is_prose_or_data();
+    let may_pass_unread =
+        request.may_skip.contains(&Omission::NotCode) && change.files.iter().all(needs_nobody);
+    if !may_pass_unread {
+        return missing(reviewers);
+    }
+    let is_builtin = |one: &&ReviewerSummary| one.family == super::builtin::FAMILY;
+    let own: Vec<ReviewerSummary> = reviewers.iter().filter(is_builtin).cloned().collect();
+    missing(&own)
 }
 
 /// Returns who gave no complete answer, one sentence each.

@@ -12,7 +12,7 @@ use tribunal_core::review::report::ReviewerState;
 
 use super::ask::Asking;
 use super::hear::{self, AgentMember, Heard, Hearing};
-use super::{Member, ReviewRequest, builtin, material, unsilenced};
+use super::{Member, ReviewRequest, builtin, hidden_findings, material};
 use crate::Engine;
 use crate::case::{Case, CaseError, blocking};
 use crate::change::{self, Change, Repository};
@@ -71,7 +71,7 @@ impl Engine {
             tokio::join!(try_join_all(agents), self.hear_builtin(request, change));
         let mut heard = agents?;
         heard.extend(builtin?);
-        heard.extend(self.hear_imports(request, change)?);
+        heard.extend(self.hear_imports(repository, request, change).await?);
         heard.extend(unasked(request));
         heard.sort_by_key(|(index, _)| *index);
         Ok(heard.into_iter().map(|(_, heard)| heard).collect())
@@ -176,11 +176,18 @@ impl Engine {
         files.iter().map(read).collect()
     }
 
-    fn hear_imports(
+    async fn hear_imports(
         &self,
+        repository: &Repository,
         request: &ReviewRequest,
         change: &Change,
     ) -> Result<Vec<(usize, Heard)>, CaseError> {
+        let mut members = request.members.iter();
+        if !members.any(|member| matches!(member, Member::Import { .. })) {
+            return Ok(Vec::new());
+        }
+        let earlier = hidden_findings::earlier_settings(repository, request, Vec::new());
+        let settings = earlier.await?;
         let mut all = Vec::new();
         for (index, member) in request.members.iter().enumerate() {
             let Member::Import { name, contents, .. } = member else {
@@ -203,8 +210,10 @@ impl Engine {
                 .unwrap_or_else(|| tool_name(&member.family().replace("tool:", "")));
             let (mut found, elsewhere) = hear::tools_own(report.findings, change);
             if request.refuse_new_suppressions {
-                let markers = unsilenced::of_import(&tool, change, &author);
+                let markers = hidden_findings::of_markers(&tool, change, &author);
                 found.findings.extend(markers);
+                let edited = hidden_findings::of_settings(&tool, &settings, change, &author);
+                found.findings.extend(edited);
             }
             hear::number(&mut found.findings);
             let problems: Vec<String> = found.problems.iter().map(ToString::to_string).collect();
@@ -238,6 +247,16 @@ impl Engine {
         Ok(all)
     }
 
+    /// Tells whether one of these looks at files by itself.
+    pub(super) fn is_looked_around_by(&self, members: &[Member]) -> bool {
+        members.iter().any(|member| match member {
+            Member::Agent { name, .. } => self
+                .seat(name)
+                .is_ok_and(|seat| seat.agent.works_in_directory()),
+            Member::Builtin { .. } | Member::Import { .. } | Member::Unasked { .. } => false,
+        })
+    }
+
     /// Makes a checkout for agents that look at files; an empty path when nobody does.
     pub(super) async fn prepare_checkout(
         &self,
@@ -245,12 +264,7 @@ impl Engine {
         repository: &Repository,
         request: &ReviewRequest,
     ) -> Result<PathBuf, CaseError> {
-        let needs = request.members.iter().any(|member| match member {
-            Member::Agent { name, .. } => self
-                .seat(name)
-                .is_ok_and(|seat| seat.agent.works_in_directory()),
-            Member::Builtin { .. } | Member::Import { .. } | Member::Unasked { .. } => false,
-        });
+        let needs = self.is_looked_around_by(&request.members);
         let place = self.dir.workplace(case.id());
         if !needs || request.pinned.empty.is_some() {
             return Ok(place);
@@ -283,10 +297,7 @@ fn unasked(request: &ReviewRequest) -> impl Iterator<Item = (usize, Heard)> {
             name: name.to_string(),
             family: member.family(),
             findings: Vec::new(),
-            state: ReviewerState::Missing {
-                class: None,
-                why: "it was not asked, because its settings are not trusted".to_owned(),
-            },
+            state: ReviewerState::not_trusted(),
             problems: Vec::new(),
             covered: Vec::new(),
             elsewhere: 0,

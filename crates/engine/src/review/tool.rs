@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use tribunal_core::finding::Finding;
 use tribunal_core::ids::StepKey;
 use tribunal_core::reply::{
-    Findings, ToolReport, family_of_tool_named, is_known_tool, planted_defect, read_tool_report,
-    tool_reads,
+    Findings, Problem, ToolReport, family_of_tool_named, is_known_tool, planted_defect,
+    read_tool_report, tool_reads,
 };
 use tribunal_core::review::coverage::FileStatus;
 use tribunal_core::review::report::ReviewerState;
@@ -21,7 +21,7 @@ use tribunal_core::review::report::ReviewerState;
 use super::ask::Asking;
 use super::cited_path::known_path;
 use super::hear::{AgentMember, Heard, Hearing, PartAnswer, number, tools_own};
-use super::unsilenced::Unsilenced;
+use super::hidden_findings::HiddenFindings;
 use crate::case::{CaseError, Then, blocking};
 use crate::change::{self, Change};
 use crate::files::{Durability, create_private_dir, hash_of, write_private};
@@ -85,6 +85,9 @@ pub struct ToolSeat {
     pub family_is_set: bool,
     /// Whether the config accepts an empty report without evidence.
     pub accept_empty: bool,
+    /// Files of the repository that its command line names as its settings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub named_files: Vec<String>,
 }
 
 impl ToolSeat {
@@ -94,6 +97,7 @@ impl ToolSeat {
             name: family.trim_start_matches("tool:").to_owned(),
             family_is_set: true,
             accept_empty: true,
+            named_files: Vec::new(),
         }
     }
 
@@ -119,7 +123,7 @@ pub(crate) struct Evidence {
     is_idle: bool,
     /// What it says without the markers that the change adds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    unsilenced: Option<Unsilenced>,
+    unsilenced: Option<HiddenFindings>,
 }
 
 /// Evidence by the name of the reviewer.
@@ -179,9 +183,9 @@ impl Hearing<'_> {
             true => self.evidence(&matter).await?,
             false => Evidence::default(),
         };
-        let unsilenced = evidence.unsilenced.unwrap_or_default();
+        let hidden = evidence.unsilenced.unwrap_or_default();
         let mut all = report.findings;
-        all.findings.extend(unsilenced.findings);
+        all.findings.extend(hidden.findings);
         let (mut found, elsewhere) = tools_own(all, change);
         for finding in &mut found.findings {
             finding.family.clone_from(&heard.family);
@@ -189,13 +193,13 @@ impl Hearing<'_> {
         heard.elsewhere = elsewhere;
         self.note_heard(member, 1, 1, &found).await;
         heard.take(evidence.covered, PartAnswer::Read(found));
-        if !unsilenced.note.is_empty() {
-            heard.notes.push(unsilenced.note);
+        if !hidden.note.is_empty() {
+            heard.notes.push(hidden.note);
         }
         if !evidence.fault.is_empty() {
             heard.miss(None, evidence.fault);
-        } else if !unsilenced.fault.is_empty() {
-            heard.miss(None, unsilenced.fault);
+        } else if !hidden.fault.is_empty() {
+            heard.miss(None, hidden.fault);
         } else if evidence.is_idle && heard.findings.is_empty() && is_whole {
             heard.state = ReviewerState::Idle;
         }
@@ -208,10 +212,15 @@ impl Hearing<'_> {
     /// same end wherever the checkout lies and whatever is remembered.
     async fn evidence(self, matter: &Matter<'_>) -> Result<Evidence, CaseError> {
         let name = matter.member.name.as_str();
+        let phase = &self.request.phase;
         if let Some(recorded) = &self.request.evidence {
-            return Ok(recorded.get(name).cloned().unwrap_or_default());
+            // Earlier versions recorded one look for the review and the coder's work.
+            let of_phase = recorded.get(&format!("{phase}{name}"));
+            let found = of_phase.or_else(|| recorded.get(name));
+            return Ok(found.cloned().unwrap_or_default());
         }
-        let key = StepKey::new(format!("{STEP} {name}"))?;
+        // The coder's work is another thing to look at than the change.
+        let key = StepKey::new(format!("{STEP} {phase}{name}"))?;
         let work = async {
             let mut evidence = self.find_evidence(matter).await?;
             let Matter {
@@ -221,7 +230,7 @@ impl Hearing<'_> {
                 report,
                 ..
             } = matter;
-            let told = self.unsilenced(member, tool, change, &report.findings);
+            let told = self.hidden_findings(member, tool, change, &report.findings);
             evidence.unsilenced = told.await?;
             Ok(Some(evidence))
         };
@@ -315,48 +324,22 @@ impl Hearing<'_> {
             return Ok(proof);
         }
         let name = &matter.member.name;
-        let dir = &self.asking.engine.dir;
-        let digest = hash_of(name.as_str().as_bytes());
-        let place = dir
-            .workplace(self.asking.case.id())
-            .join(format!("checkout-{}", &digest[..8]));
         let planted = concerned
             .iter()
             .take(MOST_PLANTS)
             .cloned()
             .collect::<Vec<_>>();
-        let (repository, pinned) = (self.repository.clone(), self.request.pinned.clone());
-        let (target, files) = (place.clone(), planted.clone());
-        blocking(move || {
-            let doing = || change::ChangeError::file("plant a defect");
-            remove_tree(&target).map_err(doing())?;
-            change::checkout(&repository, &pinned, &target)?;
-            plant(&target, &files, defect).map_err(doing())
-        })
-        .await?;
-        let hearing = Hearing {
-            asking: Asking {
-                directory: &place,
-                ..self.asking
-            },
-            ..self
-        };
-        let key = format!("review {name}: planted defect");
-        let told = match hearing.ask(matter.member, &key, String::new()).await? {
-            Ok(reply) => {
-                let root = place.to_string_lossy();
-                let author = matter.member.author();
-                read_tool_report(reply.text.as_bytes(), Some(&root), &author).findings
-            }
-            Err(PartAnswer::Failed(error)) => Findings {
-                problems: vec![tribunal_core::reply::Problem {
-                    at: String::new(),
-                    what: error.message,
-                }],
-                ..Findings::default()
-            },
-            Err(PartAnswer::Read(_) | PartAnswer::Parked(_)) => Findings::default(),
-        };
+        let files = planted.clone();
+        let key = format!("{}review {name}: planted defect", self.request.phase);
+        let prepare = move |root: &Path| plant(root, &files, defect);
+        let looked = self.look_in_second_checkout(matter.member, &key, prepare);
+        let told = looked.await?.unwrap_or_else(|what| Findings {
+            problems: vec![Problem {
+                at: String::new(),
+                what,
+            }],
+            ..Findings::default()
+        });
         let before = &matter.report.findings;
         let is_reported = |path: &&String| !reports(matter.change, &told, before, path);
         let blind: Vec<String> = planted.iter().filter(is_reported).cloned().collect();
@@ -372,9 +355,51 @@ impl Hearing<'_> {
                 .and_then(|()| write_private(&kept, &bytes, Durability::Process))
                 .map_err(CaseError::file("remember that a linter works"))?;
         }
+        Ok(proof)
+    }
+
+    /// Lets the tool look at a second checkout, which `prepare` has changed. Returns what it
+    /// reported, whole or not, or why it reported nothing.
+    pub(super) async fn look_in_second_checkout(
+        self,
+        member: &AgentMember,
+        key: &str,
+        prepare: impl FnOnce(&Path) -> std::io::Result<()> + Send + 'static,
+    ) -> Result<Result<Findings, String>, CaseError> {
+        let digest = hash_of(key.as_bytes());
+        let dir = &self.asking.engine.dir;
+        let place = dir
+            .workplace(self.asking.case.id())
+            .join(format!("checkout-{}", &digest[..8]));
+        let (repository, pinned) = (self.repository.clone(), self.request.pinned.clone());
+        let target = place.clone();
+        blocking(move || {
+            let doing = || change::ChangeError::file("prepare a second checkout");
+            remove_tree(&target).map_err(doing())?;
+            change::checkout(&repository, &pinned, &target)?;
+            prepare(&target).map_err(doing())
+        })
+        .await?;
+        let hearing = Hearing {
+            asking: Asking {
+                directory: &place,
+                ..self.asking
+            },
+            ..self
+        };
+        let asked = hearing.ask(member, key, String::new()).await?;
         // The next linter needs the room; the rest goes with the case.
         let _ = remove_tree(&place);
-        Ok(proof)
+        Ok(match asked {
+            Ok(reply) => {
+                let root = place.to_string_lossy();
+                let report = read_tool_report(reply.text.as_bytes(), Some(&root), &member.author());
+                Ok(report.findings)
+            }
+            Err(PartAnswer::Failed(error)) => Err(error.message),
+            Err(PartAnswer::Parked(why)) => Err(why),
+            Err(PartAnswer::Read(found)) => Ok(found),
+        })
     }
 
     /// Returns the file that remembers a proof. It is another one for another program, version,

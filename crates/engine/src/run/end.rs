@@ -61,7 +61,10 @@ impl Loop<'_> {
             left,
             blocked,
             spend: self.limits.spent(self.engine).await?,
-            warnings: self.limits.warnings(),
+            warnings: {
+                let told = self.engine.watch.take_told();
+                self.limits.warnings().into_iter().chain(told).collect()
+            },
             pushes: self.engine.take_pushes(),
             why,
             end,

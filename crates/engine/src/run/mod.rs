@@ -45,7 +45,7 @@ use crate::arbiter::Arbiter;
 use crate::case::{Case, CaseError, blocking};
 use crate::change::Repository;
 use crate::config::{Roster, Settings};
-use crate::delivery::{Push, work_branch};
+use crate::delivery::{Push, git, work_branch};
 use crate::task::all_events;
 use crate::worktree::check_free;
 
@@ -234,7 +234,11 @@ impl Engine {
         repo.versioned()?;
         let (target, branch) = (repo.clone(), work_branch(settings));
         // Where the work could not go is told before anybody works.
-        blocking(move || check_free(&target, &branch)).await?;
+        blocking(move || {
+            check_free(&target, &branch)?;
+            git::base(&target, &branch)
+        })
+        .await?;
         let until = wish.max_time_ms.map(Duration::from_millis);
         let until = until.and_then(|time| Instant::now().checked_add(time));
         let work = Loop {

@@ -35,6 +35,14 @@ impl Visit<'_> {
                 "its work was submitted by hand; approve or reject it by hand".to_owned(),
             ));
         };
+        if let Some(gone) = self.missing_commit([base.clone(), commit.clone()]).await? {
+            return Ok(Stage::Leave(format!(
+                "commit {} of its work is gone from the repository, so nobody can review it; reject it \
+                 with `tribunal task reject {}`, then submit it again or let the loop do it",
+                truncate_chars(&gone, 12),
+                task.id
+            )));
+        }
         let reviewed = self.review_work(task, progress, &base, &commit).await?;
         let Some(report) = reviewed.report else {
             return waiting(reviewed.case, reviewed.state);
@@ -62,6 +70,27 @@ impl Visit<'_> {
             }
             Sequel::Leave { why } => Ok(Stage::Leave(why)),
         }
+    }
+
+    /// Returns the first of these commits that is gone, if one is. What was submitted is kept, but what
+    /// it was compared with is only in the user's repository.
+    pub(super) async fn missing_commit<const N: usize>(
+        &self,
+        ids: [String; N],
+    ) -> Result<Option<String>, CaseError> {
+        let repo = self.repo.clone();
+        blocking(move || {
+            for id in &ids {
+                // With its tree: the name of a commit may outlive what it stands for.
+                let tree = format!("{id}^{{tree}}");
+                let args = ["ls-tree", "-r", "--name-only", &tree];
+                if repo.call().args(args).output().is_err() {
+                    return Ok(Some(id.clone()));
+                }
+            }
+            Ok(None)
+        })
+        .await
     }
 
     /// Has the work reviewed. This is the one place that decides how.

@@ -96,8 +96,15 @@ impl Visit<'_> {
     }
 
     async fn fix_base(&self, progress: &mut Progress) -> Result<(), CaseError> {
-        if progress.base.is_some() {
-            return Ok(());
+        if let Some(base) = progress.base.clone() {
+            let newest = progress.newest().unwrap_or(&base).to_owned();
+            // Work whose commits are gone starts again.
+            if self.missing_commit([base, newest]).await?.is_none() {
+                return Ok(());
+            }
+            if let Ok(mut start) = self.start.lock() {
+                *start = None;
+            }
         }
         let base = self.newest_base().await?;
         let event = WorkEvent::WorkBased { base };
@@ -219,7 +226,7 @@ impl Visit<'_> {
             Err(_) => newest,
         };
         let (repo, place) = (self.repo.clone(), self.place.clone());
-        blocking(move || Worktree::create(&repo, &place, &start, AgentFiles::Kept)).await
+        blocking(move || Worktree::create(&repo, &place, &start, AgentFiles::Settled)).await
     }
 
     /// Lets a planner make a plan; the old one stays in the record.

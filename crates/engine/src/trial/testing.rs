@@ -15,6 +15,7 @@ use crate::Engine;
 use crate::case::{Case, CaseError};
 use crate::config::{Settings, SpecContext};
 use crate::files::create_private_dir;
+use crate::watch::spoiled;
 
 /// Characters of output that judges see.
 const SHOWN: usize = 4_000;
@@ -66,8 +67,10 @@ impl TestCommand {
         run_dir: &Path,
     ) -> Result<Tested, CaseError> {
         create_private_dir(run_dir).map_err(CaseError::file("make a directory for the tests"))?;
+        let attendance = engine.watch.begin().await;
+        let run = RunId::from_bits(crate::random_bits());
         let call = Call {
-            run: RunId::from_bits(crate::random_bits()),
+            run: run.clone(),
             prompt: String::new(),
             system: None,
             schema: None,
@@ -88,12 +91,19 @@ impl TestCommand {
             .agent
             .run(call, Progress::default(), case.stop_token().clone());
         let failed = ran.await.err();
+        let noticed = engine.watch.end(attendance).await;
+        let who = "the test command";
+        engine.note_disturbance(case, &run, who, &noticed).await?;
         let exit = Exit::read(run_dir);
         let (stdout, stderr) = last_output(run_dir);
         let passed = exit
             .as_ref()
             .is_some_and(|exit| exit.ended == Ended::Exited && exit.code == Some(0));
+        let passed = passed && noticed.grave.is_empty();
         let ending = match (&exit, passed) {
+            _ if !noticed.grave.is_empty() => {
+                format!("It does not count: {}.", spoiled(&noticed))
+            }
             (_, true) => "It passed (exit code 0).".to_owned(),
             (Some(exit), false) if exit.ended == Ended::Exited => match exit.code {
                 Some(code) => format!("It failed (exit code {code})."),

@@ -139,8 +139,8 @@ impl Hall<'_> {
         let place = place.join(&contestant.id);
         let start = self.request.start.clone().unwrap_or_default();
         let repository = repository.clone();
-        // The branch is the user's own, not one under review: its rules for agents apply.
-        blocking(move || Worktree::create(&repository, &place, &start, AgentFiles::Kept)).await
+        // Whose branch it is nobody knows; the rules of the default branch apply.
+        blocking(move || Worktree::create(&repository, &place, &start, AgentFiles::Settled)).await
     }
 
     /// Runs the tests, offers the branch, and returns all that judges may see.

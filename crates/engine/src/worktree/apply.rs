@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use crate::change::checkout::{AgentFiles, place};
+use crate::change::checkout::place;
 use crate::change::listing::{self, Kind, Side};
 use crate::change::{ChangeError, Repository, blobs};
 
@@ -112,7 +112,7 @@ fn edits(repo: &Repository, starts: &[&str], commit: &str) -> Result<Vec<Edit>, 
                 path: shown.clone(),
                 root: root.to_owned(),
             };
-            let relative = place(&path, AgentFiles::Kept).ok_or_else(outside)?;
+            let relative = place(&path).ok_or_else(outside)?;
             let target = root.join(relative);
             let before = content(repo, &old)?;
             match edits.iter_mut().find(|edit| edit.target == target) {

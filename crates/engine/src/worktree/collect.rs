@@ -36,6 +36,9 @@ pub struct Collected {
     /// What it wrote and we did not take.
     #[serde(default)]
     pub left_out: Vec<LeftOut>,
+    /// Build output that the project ignores, which stays where it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub products: Vec<String>,
 }
 
 /// A file that an agent changed.
@@ -57,7 +60,8 @@ enum Look {
 impl Worktree {
     /// Stores what the agent wrote. Doing it again gives the same.
     ///
-    /// What the project's `.gitignore` names is passed over, as are the repositories that the agent
+    /// Of what the project's `.gitignore` names, build output is passed over and the rest is told, as
+    /// it may be a part of the work. Passed over are also the repositories that the agent
     /// made: their files are taken, their metadata is not. Files that were withheld stay as they
     /// were, whatever was written in their place.
     ///
@@ -85,6 +89,18 @@ impl Worktree {
                 Look::LeaveOut(left) => left_out.push(left),
             }
         }
+        let ignored = self.ignored(&index)?;
+        let is_own = !taken.iter().chain(&gone).any(|path| is_ignore_file(path));
+        let (products, hidden): (Vec<String>, Vec<String>) = ignored
+            .into_iter()
+            .partition(|path| is_product(path, is_own));
+        let hidden = hidden.into_iter().map(|path| LeftOut {
+            path,
+            why: Omission::Ignored,
+            detail: "git ignores it".to_owned(),
+            claimed: true,
+        });
+        left_out.extend(hidden);
         left_out.sort_by(|a, b| a.path.cmp(&b.path));
         let tree = self.store(&index, &taken, &gone)?;
         let commit = match tree_of(&self.repo, &self.start)? == tree {
@@ -97,7 +113,26 @@ impl Worktree {
             commit,
             files: entries.iter().map(touched).collect(),
             left_out,
+            products,
         })
+    }
+
+    /// Returns what the agent wrote and git ignores; a directory stands for all that is in it.
+    fn ignored(&self, index: &Path) -> Result<Vec<String>, ChangeError> {
+        let call = self.call(&self.place).index(index).limit(TIME_LIMIT);
+        let call = call.args([
+            "ls-files",
+            "-z",
+            "--others",
+            "--ignored",
+            "--exclude-standard",
+        ]);
+        let call = call.args(["--directory", "--no-empty-directory"]);
+        let paths = split(&call.output()?);
+        let shown = paths
+            .iter()
+            .map(|path| String::from_utf8_lossy(path).into_owned());
+        Ok(shown.collect())
     }
 
     /// Returns the paths that differ from what was handed over, or seem to.
@@ -222,6 +257,61 @@ impl Worktree {
         update.input(changes).output()?;
         call(&result).args(["write-tree", "--missing-ok"]).line()
     }
+}
+
+/// Tells whether a file says what git ignores.
+fn is_ignore_file(path: &[u8]) -> bool {
+    path == b".gitignore" || path.ends_with(b"/.gitignore")
+}
+
+/// Tells whether an ignored path is what programs make of the sources, so that nobody misses it.
+///
+/// Caches are that whoever ignores them. Of other output only the project can say so: with a
+/// `.gitignore` of its own an agent could hide anything in a directory of that name.
+fn is_product(path: &str, ignored_by_project: bool) -> bool {
+    const CACHES: [&str; 10] = [
+        "__pycache__",
+        ".pytest_cache",
+        ".mypy_cache",
+        ".ruff_cache",
+        ".tox",
+        ".gradle",
+        ".hypothesis",
+        ".eslintcache",
+        ".ds_store",
+        ".coverage",
+    ];
+    const OUTPUTS: [&str; 11] = [
+        "target",
+        "node_modules",
+        "build",
+        "dist",
+        "out",
+        ".venv",
+        "venv",
+        ".next",
+        ".nuxt",
+        "coverage",
+        ".cache",
+    ];
+    const ENDINGS: [&str; 11] = [
+        ".pyc",
+        ".pyo",
+        ".class",
+        ".o",
+        ".obj",
+        ".a",
+        ".so",
+        ".log",
+        ".tmp",
+        ".swp",
+        ".tsbuildinfo",
+    ];
+    let lower = path.to_ascii_lowercase();
+    let is_among = |names: &[&str]| lower.split('/').any(|part| names.contains(&part));
+    let is_info = || lower.split('/').any(|part| part.ends_with(".egg-info"));
+    let has_ending = || ENDINGS.iter().any(|ending| lower.ends_with(ending));
+    is_among(&CACHES) || has_ending() || (ignored_by_project && (is_among(&OUTPUTS) || is_info()))
 }
 
 /// Removes the metadata of repositories that the agent made below its own.

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use tribunal_core::time::Timestamp;
 
-use crate::change::checkout::{Written, index_info, write_tree};
+use crate::change::checkout::{FileChoice, Written, index_info, write_tree};
 use crate::change::git::Call;
 use crate::change::listing::Kind;
 use crate::change::{AgentFiles, ChangeError, Known, Pinned, Repository, tree_of};
@@ -150,7 +150,8 @@ impl Worktree {
         let tree = place.join("tree");
         let doing = || ChangeError::file(format!("write `{}`", tree.display()));
         create_private_dir(&tree).map_err(doing())?;
-        let written = write_tree(&self.repo, &self.start, &tree, self.agent_files)?;
+        let choice = FileChoice::for_writers(&self.repo, &self.start, self.agent_files)?;
+        let written = write_tree(&self.repo, &self.start, &tree, &choice)?;
         make_git_dir(&place.join("keep"), self.repo.format, Some(RAW)).map_err(doing())?;
         let mut withheld = written.withheld.join(&0);
         if !withheld.is_empty() {

@@ -90,6 +90,16 @@ fn nothing_speaks_to_the_agents_and_no_secret_is_there() {
         ".mcp.json",
         ".github/copilot-instructions.md",
         ".aider.conf.yml",
+        ".agents/skills/x/SKILL.md",
+        ".vscode/settings.json",
+        ".crush.json",
+        "WARP.md",
+        ".rules",
+        ".envrc",
+        ".github/agents/x.md",
+        ".nobody-knows-this/plugin.js",
+        "AGENTS.md.",
+        "AGENT\u{17f}.md",
         ".env",
         "id_rsa",
         "deep/er/server.pem",
@@ -98,15 +108,37 @@ fn nothing_speaks_to_the_agents_and_no_secret_is_there() {
     all.extend([
         ("a.rs", "x\n"),
         (".github/workflows/ci.yml", "x\n"),
+        (".gitignore", "target\n"),
+        ("sub/.eslintrc.json", "{}\n"),
         ("key.txt", &key),
     ]);
     let world = World::with(&all);
     symlink("CLAUDE.md", world.project.join("notes.md")).unwrap();
+    symlink("../.claude", world.project.join("sub/rules")).unwrap();
+    symlink("a.rs", world.project.join("b.rs")).unwrap();
     world.commit(&[]);
     let pinned = world.pin(ChangeSource::Commit("HEAD".to_owned()));
     let found: Vec<String> = written(&world, &pinned).into_keys().collect();
-    assert_eq!(found, [".github/workflows/ci.yml", "a.rs", "notes.md"]);
-    assert!(!world.root.join("work/checkout/notes.md").exists());
+    let expected = [
+        ".github/workflows/ci.yml",
+        ".gitignore",
+        "a.rs",
+        "b.rs",
+        "sub/.eslintrc.json",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_hidden_file_is_there_if_it_belongs_to_the_change_and_is_no_agents() {
+    let world = World::with(&[("a.rs", "x\n"), (".old/tool.py", "x = 1\n")]);
+    world.commit(&[
+        (".new/tool.py", "x = 1\n"),
+        (".claude/settings.json", "{}\n"),
+    ]);
+    let pinned = world.pin(ChangeSource::Commit("HEAD".to_owned()));
+    let found: Vec<String> = written(&world, &pinned).into_keys().collect();
+    assert_eq!(found, [".new/tool.py", "a.rs"]);
 }
 
 #[test]

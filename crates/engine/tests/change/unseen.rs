@@ -205,3 +205,73 @@ fn a_repository_that_git_does_not_track_is_named_and_read_when_asked_for() {
     let change = world.asked(&request);
     assert_eq!(lines(&change), ["not sub/: ignored by the config"]);
 }
+
+#[test]
+fn an_earlier_commit_of_the_branch_does_not_call_a_file_vendored_or_generated() {
+    let generated = "# @generated\nx = 1\n";
+    let world = World::with(&[
+        ("app.py", "x = 1\n"),
+        ("vendor/old.py", "x = 1\n"),
+        ("old.py", generated),
+    ]);
+    world.git(["checkout", "-q", "-b", "topic"]);
+    world.commit(&[("vendor/new.py", "x = 1\n"), ("new.py", generated)]);
+    let more = |text: &str| format!("{text}{EVAL}");
+    let all = [
+        ("vendor/new.py", more("x = 1\n")),
+        ("vendor/old.py", more("x = 1\n")),
+        ("new.py", more(generated)),
+        ("old.py", more(generated)),
+    ];
+    for (path, text) in &all {
+        world.write(path, text);
+    }
+    let reviewed = |source: ChangeSource| {
+        let change = world.change(source);
+        let paths = change.files.iter().map(|file| file.path.clone());
+        paths.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        reviewed(ChangeSource::Uncommitted),
+        ["new.py", "vendor/new.py"]
+    );
+    world.git(["add", "-A"]);
+    assert_eq!(reviewed(ChangeSource::Staged), ["new.py", "vendor/new.py"]);
+    world.git(["commit", "-q", "-m", "two"]);
+    assert_eq!(reviewed(commit()), ["new.py", "vendor/new.py"]);
+    // What the default branch has is somebody else's for every branch.
+    world.git(["checkout", "-q", "main"]);
+    world.git(["merge", "-q", "topic"]);
+    world.git(["checkout", "-q", "-b", "next"]);
+    for (path, text) in &all {
+        world.write(path, format!("{text}y = 2\n"));
+    }
+    assert_eq!(reviewed(ChangeSource::Uncommitted), [""; 0]);
+}
+
+#[test]
+fn what_a_flag_of_the_index_hides_is_read() {
+    for flag in ["--assume-unchanged", "--skip-worktree"] {
+        let world = World::with(&[("a.py", "x = 1\n"), ("b.py", "x = 1\n")]);
+        world.git(["update-index", flag, "a.py", "b.py"]);
+        world.write("a.py", EVAL);
+        let paths = |world: &World| {
+            let change = world.change(ChangeSource::Uncommitted);
+            let paths = change.files.iter().map(|file| file.path.clone());
+            paths.collect::<Vec<_>>()
+        };
+        let listed = world.git(["ls-files", "-v"]);
+        assert_eq!(paths(&world), ["a.py"], "{flag}");
+        // Nobody but git itself changes the index of the user.
+        assert_eq!(world.git(["ls-files", "-v"]), listed, "{flag}");
+        world.write("a.py", "x = 1\n");
+        assert_eq!(paths(&world), [""; 0], "{flag}");
+    }
+    let world = World::with(&[("d/b.py", "x = 1\n"), ("e/c.py", "y = 1\n")]);
+    world.git(["sparse-checkout", "set", "e"]);
+    let change = world.change(ChangeSource::Uncommitted);
+    assert!(change.files.is_empty(), "what is left out is not gone");
+    world.write("d/b.py", EVAL);
+    let change = world.change(ChangeSource::Uncommitted);
+    assert_eq!(change.files[0].path, "d/b.py");
+}

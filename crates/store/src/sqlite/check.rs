@@ -193,7 +193,8 @@ fn invariant_of(kind: &EventKind) -> &'static str {
         | EventKind::RunStarted { .. }
         | EventKind::RunProgressed { .. }
         | EventKind::RunFinished { .. }
-        | EventKind::RunRetried { .. } => "I1",
+        | EventKind::RunRetried { .. }
+        | EventKind::RepositoryDisturbed { .. } => "I1",
         EventKind::CaseResumed { .. }
         | EventKind::CaseParked { .. }
         | EventKind::CaseClosed { .. } => "I4",

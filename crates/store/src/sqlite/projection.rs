@@ -64,6 +64,7 @@ pub(super) fn add(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
         EventKind::Dispute(dispute) => disputes::apply(batch, event, dispute),
         EventKind::Arbitration(_)
         | EventKind::RunRetried { .. }
+        | EventKind::RepositoryDisturbed { .. }
         | EventKind::ReviewOpened { .. }
         | EventKind::ReviewerHeard { .. }
         | EventKind::ReviewerMissed { .. }

@@ -134,7 +134,7 @@ fn announce(invocation: &Invocation, scene: &Scene, line: &[String]) -> Result<(
         fill(&mut text, words, stdout_width(), "", "");
     }
     let (prompt, bold) = (AnsiColor::Green.on_default().bold(), Style::new().bold());
-    let line = story::typed(line);
+    let line = crate::typed_words::typed_command(line);
     text.push_str(&format!(
         "\n{prompt}${prompt:#} {bold}tribunal {line}{bold:#}\n"
     ));
@@ -179,7 +179,7 @@ async fn play(
         Some(code) if code == Exit::Interrupted as i32 => Ok(Ending::Interrupted),
         _ if stop => Ok(Ending::Interrupted),
         _ => {
-            let line = story::typed(line);
+            let line = crate::typed_words::typed_command(line);
             let text = format!("`tribunal {line}` should not end like this ({status})");
             let doctor = stage.line(&["doctor".to_owned()]);
             Err(CliError::new(Exit::Internal, text).hint(format!("`{doctor}` may tell more")))

@@ -133,7 +133,7 @@ impl Stage {
     pub(super) fn line(&self, arguments: &[String]) -> String {
         let words = std::iter::once(self.launcher().display().to_string());
         let words: Vec<String> = words.chain(arguments.iter().cloned()).collect();
-        super::story::typed(&words)
+        crate::typed_words::typed_command(&words)
     }
 
     /// Returns the line that goes on with the story.
@@ -195,7 +195,7 @@ impl Stage {
     fn write_launcher(&self) -> Result<(), CliError> {
         let program =
             std::env::current_exe().map_err(|error| self.broken("find ourselves", &error))?;
-        let quoted = |path: &Path| super::story::quoted(&path.display().to_string());
+        let quoted = |path: &Path| crate::typed_words::typed_word(&path.display().to_string());
         let text = format!(
             "#!/bin/sh\n\
              # Runs `tribunal` in the repository of the demo, away from your settings and ledgers.\n\

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::story::quoted;
 use crate::invocation::Invocation;
+use crate::typed_words::typed_word;
 
 /// Where the program lies that a person would type.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Whereabouts {
 
     /// Returns what to do first, where typing `tribunal` would not help.
     pub(super) fn advice(&self) -> String {
-        let shown = |path: &Path| quoted(&path.display().to_string());
+        let shown = |path: &Path| typed_word(&path.display().to_string());
         match self {
             Self::InPath => String::new(),
             Self::Built(package) => format!(

@@ -81,7 +81,7 @@ pub(super) fn sentence(event: &ArbitrationEvent) -> String {
             reopened,
         } => {
             let found = counted(&[
-                (*binding, "new and binding"),
+                (*binding, "new and blocking"),
                 (*logged, "only told"),
                 (*reopened, "came back"),
             ]);

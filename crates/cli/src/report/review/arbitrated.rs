@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tribunal_core::dispute::{Decision, lack_of_evidence};
 use tribunal_core::review::arbitration::{
-    ArbitratedFinding, Arbitration, DisputeSummary, FindingState, Offer, RoundResponse,
+    ArbitratedFinding, Arbitration, DisputeSummary, End, FindingState, Offer, RoundResponse,
     Verification,
 };
 use tribunal_core::review::gate::{Gate, GateWord};
@@ -158,7 +158,17 @@ pub(super) fn next_steps(report: &ReviewReport) -> Vec<NextStep> {
     let waiting: Vec<(&ArbitratedFinding, &DisputeSummary)> = findings
         .filter_map(|finding| Some((finding, waits_for(finding)?)))
         .collect();
-    if report.gate == Gate::Pass || waiting.is_empty() {
+    if report.gate == Gate::Pass {
+        return steps;
+    }
+    let end = report.arbitration.as_ref().map(|one| &one.end);
+    if matches!(end, Some(End::CoderMissing { .. })) && report.can_go_on() {
+        steps.push(NextStep {
+            says: "As soon as the coder can answer, go on".to_owned(),
+            command: format!("tribunal resume {}", report.case),
+        });
+    }
+    if waiting.is_empty() {
         return steps;
     }
     for (finding, dispute) in waiting.iter().take(MOST_NAMED) {

@@ -194,6 +194,10 @@ pub(super) fn in_brief(finding: &ReviewedFinding) -> String {
         (_, Some(precedent)) => format!(", {}", one_line(&precedent.phrase(), PROSE)),
         (_, None) => format!(", {}", history(finding)),
     };
+    let standing = match &finding.team_ruling {
+        Some(team) => format!("{standing}; {}", one_line(&team.phrase(), PROSE)),
+        None => standing,
+    };
     let standing = match &finding.similar {
         Some(similar) => format!("{standing}, {}", one_line(&similar.phrase(), PROSE)),
         None => standing,
@@ -391,6 +395,24 @@ pub(super) fn left_out(
         files.truncate(share);
     }
     (by_reason.into_iter().collect(), more)
+}
+
+/// Returns what agents that look around were not given, in a sentence.
+pub(super) fn withheld(coverage: &Coverage) -> Option<String> {
+    const SHOWN: usize = 20;
+    let names = coverage.withheld.iter().take(SHOWN);
+    let names: Vec<String> = names.map(|name| one_line(name, NAME)).collect();
+    let more = match coverage.withheld.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!names.is_empty()).then(|| {
+        format!(
+            "Withheld from agents that look around, because of what these files tell agents or may \
+             hold: {}{more}.",
+            names.join(", ")
+        )
+    })
 }
 
 /// Returns the path of a file that nobody saw, with what else is known of it.

@@ -42,7 +42,7 @@ pub(super) fn lines(frame: &[FrameLine]) -> Vec<CodeLine> {
 }
 
 /// Returns frame lines as plain text, the marked ones with `>` before the number.
-pub(super) fn plain(frame: &[FrameLine]) -> String {
+pub(crate) fn plain(frame: &[FrameLine]) -> String {
     let mut text = String::new();
     for line in lines(frame) {
         let mark = if line.marked { '>' } else { ' ' };

@@ -148,7 +148,7 @@ fn filters(report: &ReviewReport) -> String {
         .any(|finding| facts::fails(report, finding))
     {
         boxes.push_str(
-            "<label><input type=\"checkbox\" id=\"only-binding\"> only what binds</label>\n",
+            "<label><input type=\"checkbox\" id=\"only-binding\"> only what blocks</label>\n",
         );
     }
     format!("<nav class=\"filters\" aria-label=\"Findings to show\">\n{boxes}</nav>\n")

@@ -286,6 +286,9 @@ fn coverage(report: &ReviewReport, options: &Options) -> String {
     if more > 0 {
         out.push_str(&format!("- and {more} more\n"));
     }
+    if let Some(told) = facts::withheld(&report.coverage) {
+        out.push_str(&format!("\n{}\n", inline(&told)));
+    }
     out + "\n</details>\n\n"
 }
 

@@ -23,6 +23,7 @@ mod tests;
 
 pub(crate) use arbitrated::told_of;
 pub(crate) use facts::{labelled_severity, rule_of};
+pub(crate) use frame::plain as plain_frame;
 pub(crate) use github::review_json;
 pub(crate) use json::schema;
 pub(crate) use shown::shown as legible;

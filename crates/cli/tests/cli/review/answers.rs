@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{DEFECT, Desk, NONCE, signed, told};
+use crate::common::TestEnv;
 
 const FAIL: &str = "fail; accepted SQL from user input";
 
@@ -222,4 +223,53 @@ fn floods_are_refused_and_long_texts_cut() {
     assert!(outcome.contains("more than 1000 findings"), "{outcome}");
     let long = DEFECT.replace("unescaped", &"unescaped ".repeat(1 << 20));
     assert_eq!(Desk::outcome_of(&signed(&long)), FAIL);
+}
+
+/// The text between the line with three backticks and `kind` after `heading`, and the next such line.
+fn documented<'a>(page: &'a str, heading: &str, kind: &str) -> &'a str {
+    let (_, rest) = page.split_once(heading).unwrap();
+    let (_, rest) = rest.split_once(&format!("```{kind}\n")).unwrap();
+    rest.split_once("```").unwrap().0
+}
+
+#[test]
+fn the_documented_file_of_answers_works() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agents.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let env = TestEnv::with_repository();
+    env.write(
+        "replies.json",
+        documented(&page, "## A file of answers", "json"),
+    );
+    let mut codes = Vec::new();
+    for line in documented(&page, "## A file of answers", "sh").lines() {
+        let command = line.split("  #").next().unwrap().trim();
+        match command.strip_prefix("tribunal ") {
+            Some(rest) => {
+                let quoted = rest.split('"').enumerate().flat_map(|(index, part)| {
+                    let words: Vec<&str> = match index % 2 {
+                        0 => part.split_whitespace().collect(),
+                        _ => vec![part],
+                    };
+                    words
+                });
+                let ran = env.run(quoted.collect::<Vec<_>>());
+                codes.push((ran.code, ran.stdout));
+            }
+            None => {
+                assert_eq!(command, "echo \"answer = 41\" > app.py");
+                env.write("app.py", "answer = 41\n");
+            }
+        }
+    }
+    let [(connected, _), (asked, answer), (reviewed, report)] = codes.as_slice() else {
+        panic!("{codes:?}");
+    };
+    assert_eq!(
+        (*connected, *asked, *reviewed),
+        (Some(0), Some(0), Some(1)),
+        "{report}"
+    );
+    assert!(answer.contains("Yes."), "{answer}");
+    assert!(report.contains("The answer is wrong"), "{report}");
 }

@@ -5,6 +5,7 @@ mod claims;
 mod coders;
 mod court;
 mod dismissed;
+mod fixes;
 mod handover;
 mod joined;
 mod menu;

@@ -152,36 +152,59 @@ fn with_new_only_a_second_line_that_equals_an_old_one_counts() {
         .assert_code(1);
 }
 
+/// Begins a review whose only agent fails, and lets it answer from then on. Returns the case.
+fn begin_paused_review(desk: &mut Desk, args: &[&str]) -> String {
+    desk.write("src/a.py", "def f(x):\n    return int(x)\n");
+    let agent = desk.env.root().join("agent.sh");
+    std::fs::write(&agent, "exit 1\n").unwrap();
+    let path = agent.display();
+    desk.raw_agent(&format!(
+        "{{name: ann, role: [reviewer, coder], command: [sh, \"{path}\"]}}"
+    ));
+    let case = desk.review(args).assert_code(5).json();
+    let answer = "nonce=$(sed -n 's/^Nonce: //p' | head -1)\n\
+                  printf '{\"nonce\": \"%s\", \"findings\": [], \"end\": \"%s\"}' $nonce $nonce\n";
+    std::fs::write(&agent, answer).unwrap();
+    case["case"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn a_pass_after_a_pause_does_not_speak_of_files_that_changed_since() {
-    for (changes, code) in [(true, 5), (false, 0)] {
+    let applied = ["--json", "--arbitrate", "--apply"];
+    for (args, changes) in [
+        (&applied[..1], true),
+        (&applied[..1], false),
+        (&applied[..], true),
+        (&applied[..], false),
+    ] {
         let mut desk = Desk::new();
-        desk.write("src/a.py", "def f(x):\n    return int(x)\n");
-        let agent = desk.env.root().join("agent.sh");
-        std::fs::write(&agent, "exit 1\n").unwrap();
-        let path = agent.display();
-        desk.raw_agent(&format!(
-            "{{name: ann, role: reviewer, command: [sh, \"{path}\"]}}"
-        ));
-        let case = desk.review(&["--json"]).assert_code(5).json();
-        let answer = "nonce=$(sed -n 's/^Nonce: //p' | head -1)\n\
-                      printf '{\"nonce\": \"%s\", \"findings\": [], \"end\": \"%s\"}' $nonce $nonce\n";
-        std::fs::write(&agent, answer).unwrap();
+        let case = begin_paused_review(&mut desk, args);
         if changes {
             desk.write("src/a.py", "def f(x):\n    return eval(x)\n");
         }
-        let ran = desk.env.run(["resume", case["case"].as_str().unwrap()]);
-        let told = ran
-            .stderr
-            .contains("Your files have changed since this review began");
-        assert_eq!(
-            (ran.code, told),
-            (Some(code), changes),
-            "{} {}",
-            ran.stdout,
-            ran.stderr
-        );
+        let code = if changes { 5 } else { 0 };
+        let report = desk
+            .env
+            .run(["resume", &case, "--json"])
+            .assert_code(code)
+            .json();
+        // Every format says the same as the exit code.
+        let gate = if changes { "inconclusive" } else { "pass" };
+        assert_eq!(report["gate"], gate, "{args:?}");
+        let shown = desk.env.run(["show", &case]).stdout;
+        let told = shown.contains("your files have changed since this review began");
+        assert_eq!(told, changes, "{shown}");
+        assert_eq!(shown.contains("\nINCONCLUSIVE: "), changes, "{shown}");
+        desk.env.run(["replay", &case]).assert_code(0);
     }
+}
+
+#[test]
+fn a_pass_after_a_pause_speaks_of_a_commit_whatever_the_files_are() {
+    let mut desk = Desk::new();
+    let case = begin_paused_review(&mut desk, &["--commit", "HEAD", "--json"]);
+    desk.write("src/a.py", "eval(input())\n");
+    desk.env.run(["resume", &case]).assert_code(0);
 }
 
 #[test]
@@ -244,7 +267,9 @@ fn a_review_reads_well() {
 
     What next
       - `tribunal explain f-bb5a640b` shows the code, who says so and why it counts
-      - fix it and review again, or let a coder answer: `tribunal review --arbitrate`
+      - fix it and review again with `tribunal review`
+      - `tribunal dismiss f-bb5a640b --why TEXT` if the finding is wrong
+      - `tribunal review --arbitrate` lets a coder answer, if one is connected
     "#);
     assert_snapshot!(desk.env.tidy(&ran.stderr), @"
     opened a case of `review`: uncommitted work on main

@@ -259,6 +259,86 @@ fn what_the_user_ignores_needs_no_reviewer() {
 }
 
 #[test]
+fn documents_and_large_prose_need_no_reviewer() {
+    let office = b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0abcdefghijklmnop[Content_Types].xml\0\0";
+    let asset = "1 file with pictures, fonts or other assets";
+    for path in ["report.docx", "table.xlsx", "talk.pptx"] {
+        check(&[], &[(path, office)], PASS, asset);
+    }
+    check(&[], &[("paper.pdf", b"%PDF-1.7\n\0\xff")], PASS, asset);
+    let prose = "A long story.\n".repeat(200_000);
+    let said = "1 file of prose or data";
+    check(&[], &[("docs/story.md", prose.as_bytes())], PASS, said);
+    // Neither macros nor programs are documents, and neither a script nor a key is prose.
+    check(&[], &[("report.docm", office)], INCONCLUSIVE, "report.docm");
+    let script = format!("#!/bin/sh\n{prose}");
+    check(
+        &[],
+        &[("run.txt", script.as_bytes())],
+        INCONCLUSIVE,
+        "too large",
+    );
+    let mut program = b"\x7fELF\x02\x01\x01\0\0".to_vec();
+    program.extend(prose.as_bytes());
+    check(&[], &[("story.txt", &program)], INCONCLUSIVE, "binary");
+    let key = format!("{prose}ghp_{}\n", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    let desk = Desk::new();
+    desk.write("docs/story.md", key);
+    gate_of(&desk, &[], 1);
+}
+
+#[test]
+fn prose_passes_although_a_reviewer_is_broken() {
+    let mut desk = Desk::new();
+    desk.write("README.md", "# Title\n");
+    desk.raw_agent("{name: ann, role: reviewer, command: ['false']}");
+    let report = desk.review(&["--json"]).assert_code(PASS).json();
+    assert_eq!(report["reviewers"][0]["state"], "missing", "{report}");
+    // Beside code it is missing.
+    desk.write("src/a.rb", "puts 1\n");
+    desk.review(&["--json"]).assert_code(INCONCLUSIVE);
+}
+
+#[test]
+fn what_nobody_can_read_comes_with_advice_that_helps() {
+    type Made = fn(&Desk);
+    let cases: [(Made, &str); 5] = [
+        (
+            |desk| {
+                std::os::unix::fs::symlink("pay.py", desk.env.project().join("src/l.py")).unwrap()
+            },
+            "look yourself where the link leads",
+        ),
+        (
+            |desk| desk.write("lib.so", b"\x7fELF\x02\0"),
+            "put its source under review",
+        ),
+        (
+            |desk| desk.write(".env", "KEY=1\n"),
+            "keep keys out of the repository",
+        ),
+        (
+            |desk| desk.write("big.py", "x = 1\n".repeat(400_000)),
+            "raise `review.max_file`",
+        ),
+        (
+            |desk| desk.write("a.rb", "puts 1\n"),
+            "tribunal connect AGENT --role reviewer",
+        ),
+    ];
+    for (make, advice) in cases {
+        let desk = Desk::new();
+        make(&desk);
+        let ran = desk.env.run(["review"]).assert_code(INCONCLUSIVE);
+        let words: Vec<&str> = ran.stdout.split_whitespace().collect();
+        let said = words.join(" ");
+        assert!(said.contains(advice), "{advice}: {said}");
+        let connects = said.contains("tribunal connect");
+        assert_eq!(connects, advice.contains("tribunal connect"), "{said}");
+    }
+}
+
+#[test]
 fn hidden_text_is_reported_in_prose_too() {
     let change: [(&str, &[u8]); 1] = [("README.md", "merge \u{e0041}\u{e0042} this\n".as_bytes())];
     check(&[], &change, 1, "FAIL");

@@ -8,6 +8,7 @@ mod builtin;
 mod cited;
 mod debate;
 mod harmless;
+mod linter_settings;
 mod linters;
 mod places;
 mod reading;

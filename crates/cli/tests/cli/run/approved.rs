@@ -144,9 +144,10 @@ fn a_branch_that_is_checked_out_anywhere_is_never_moved() {
 #[test]
 fn a_branch_that_is_checked_out_during_a_run_leaves_the_work_approved() {
     let script = format!(
-        "git -C \"$DIR/project\" worktree add -q \"$DIR/linked\" -b tribunal/work 2>/dev/null; {EASY}"
+        "git -C \"$DIR/project\" worktree add -q \"$DIR/linked\" tribunal/work 2>/dev/null; {EASY}"
     );
     let env = project_of(&script, "");
+    git(&env.project(), &["branch", "tribunal/work"]);
     add(&env, &["one"]);
     let ran = env.run(["run"]).assert_code(5);
     assert_eq!(markers(&env), "[o] one");
@@ -239,6 +240,50 @@ fn a_commit_that_a_person_submits_is_reviewed_and_delivered_like_any_other_work(
         "{}",
         ran.stderr
     );
+}
+
+/// Removes a branch and all that only it led to.
+fn prune(env: &TestEnv, branch: &str) {
+    let project = env.project();
+    git(&project, &["branch", "-qD", branch]);
+    git(&project, &["reflog", "expire", "--expire=now", "--all"]);
+    git(&project, &["gc", "-q", "--prune=now"]);
+}
+
+#[test]
+fn a_submitted_commit_is_kept_and_one_that_is_gone_stops_nothing_else() {
+    let env = project_of(EASY, "");
+    let project = env.project();
+    let commit = |name: &str| {
+        env.write(&format!("{name}.py"), "def f(x):\n    return x\n");
+        git(&project, &["add", "."]);
+        git(&project, &["commit", "-qm", name]);
+    };
+    git(&project, &["checkout", "-qb", "feature"]);
+    commit("mine");
+    git(&project, &["checkout", "-q", "main"]);
+    submitted(&env, "kept", "feature");
+    prune(&env, "feature");
+    // What it was compared with is gone too: its branch started from a commit that was taken back.
+    commit("taken-back");
+    git(&project, &["checkout", "-qb", "other"]);
+    commit("theirs");
+    git(&project, &["checkout", "-q", "main"]);
+    let lost = submitted(&env, "lost", "other");
+    git(&project, &["reset", "-q", "--hard", "HEAD~1"]);
+    prune(&env, "other");
+    add(&env, &["easy"]);
+
+    let ran = env.run(["run"]).assert_code(5);
+    assert_eq!(markers(&env), "[x] kept\n[o] lost\n[x] easy");
+    let why = "of its work is gone from the repository, so nobody can review it";
+    assert!(ran.stderr.contains(why), "{}", ran.stderr);
+    // What the message says to type helps.
+    env.run(["task", "reject", &lost, "--notes", "it is gone"])
+        .assert_code(0);
+    env.run(["run"]).assert_code(0);
+    assert_eq!(markers(&env), "[x] kept\n[x] lost\n[x] easy");
+    env.assert_healthy();
 }
 
 #[test]

@@ -23,6 +23,23 @@ fn tasks_that_run_side_by_side_end_in_one_line_of_commits() {
     env.assert_healthy();
 }
 
+#[test]
+fn tasks_are_done_where_repository_ledger_and_places_are_on_two_file_systems() {
+    for part in ["project", "ledger", "home"] {
+        let env = project("");
+        let Some(_other) = env.move_elsewhere(part) else {
+            return;
+        };
+        add(&env, &["easy"]);
+        env.run(["run"]).assert_code(0);
+        assert_eq!(markers(&env), "[x] easy", "{part}");
+        let log = ["log", "--format=%s", "tribunal/work"];
+        assert_eq!(git(&env.project(), &log), "easy\nbegin", "{part}");
+        assert_eq!(git(&env.root().join("remote.git"), &log), "easy\nbegin");
+        env.assert_healthy();
+    }
+}
+
 /// Returns a project whose only task ends in a dispute, and the dispute's id.
 pub(super) fn disputed() -> (TestEnv, String) {
     let env = project("run: {max_iterations: 2, max_rejections: 1, coordinate_at: []}\n");

@@ -312,3 +312,17 @@ fn work_that_contradicts_what_was_approved_meanwhile_is_done_again_from_there() 
     );
     env.assert_healthy();
 }
+
+#[test]
+fn a_repository_without_commits_is_told_before_anything_moves() {
+    let env = project_of(EASY, "");
+    let project = env.project();
+    std::fs::remove_dir_all(project.join(".git")).unwrap();
+    super::git(&project, &["init", "-q", "-b", "main", "."]);
+    add(&env, &["easy"]);
+    let ran = env.run(["run"]).assert_code(2);
+    let why = "The repository has no commits yet, so there is nothing that work could start from";
+    assert!(ran.stderr.contains(why), "{}", ran.stderr);
+    assert_eq!(markers(&env), "[ ] easy");
+    env.assert_healthy();
+}

@@ -80,6 +80,23 @@ fn contestants_work_in_worktrees_and_the_users_tree_stays_as_it_is() {
 }
 
 #[test]
+fn contestants_work_where_repository_ledger_and_places_are_on_two_file_systems() {
+    for part in ["project", "ledger", "home"] {
+        let cast = workshop();
+        let Some(_other) = cast.env.move_elsewhere(part) else {
+            return;
+        };
+        let report = cast.trial(&ARGS).assert_code(0).json();
+        assert_eq!(report["verdict"]["winner"], "ann", "{part}");
+        let id = cast.newest_id();
+        cast.trial(&["decree", &id, "merge"]).assert_code(0);
+        let sum = std::fs::read_to_string(cast.env.project().join("sum.sh")).unwrap();
+        assert_eq!(sum, "echo 3\n", "{part}");
+        cast.env.assert_healthy();
+    }
+}
+
+#[test]
 fn the_decree_merges_the_winner_and_refuses_a_tree_that_is_not_clean() {
     let cast = workshop();
     cast.trial(&ARGS).assert_code(0);

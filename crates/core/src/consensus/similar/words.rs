@@ -2,11 +2,14 @@
 //!
 //! What a finding claims is in its title and its first sentence. The rest explains it, and two
 //! different problems of one place are explained with the same words; so the first sentence counts
-//! once more. Code that a finding proposes says nothing about what it claims.
+//! once more. Code that a finding proposes says nothing about what it claims. Two findings about one
+//! place share its names, and two findings about one problem share turns of phrase as well: so words that
+//! follow each other in both count, too.
 
 use super::super::normalize::Claim;
-use super::super::terms::{Term, terms};
-use super::rarity::rarity;
+use super::super::policy::TextMatching;
+use super::super::terms::{Term, terms, word_pairs};
+use super::rarity::{log2_thousandths, rarity};
 
 /// A word of a claim.
 #[derive(Debug, Clone, Copy)]
@@ -19,28 +22,38 @@ pub(super) struct Word {
     first: bool,
 }
 
-/// The words of one claim, sorted by hash, and the sums of their weights.
+/// The words of one claim, sorted by hash, the sums of their weights, and the pairs of words that
+/// follow each other.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Words {
     pub(super) list: Vec<Word>,
     all: i64,
     first: i64,
+    pairs: Vec<u64>,
 }
 
-/// Returns the words of all claims. An identifier counts `identifier` thousandths of a plain word.
-pub(super) fn words_of(claims: &[Claim<'_>], identifier: i32) -> Vec<Words> {
-    let read = |claim: &Claim<'_>| read(claim, identifier);
-    let plain: Vec<(Vec<Term>, Vec<Term>)> = claims.iter().map(read).collect();
+/// What is read from a claim before its words are weighed.
+struct Terms {
+    all: Vec<Term>,
+    /// Those of the title and the first sentence.
+    first: Vec<Term>,
+    pairs: Vec<u64>,
+}
+
+/// Returns the words of all claims.
+pub(super) fn words_of(claims: &[Claim<'_>], rules: &TextMatching) -> Vec<Words> {
+    let read = |claim: &Claim<'_>| read(claim, rules);
+    let plain: Vec<Terms> = claims.iter().map(read).collect();
     let mut hashes: Vec<u64> = plain
         .iter()
-        .flat_map(|(all, _)| all.iter().map(|term| term.hash))
+        .flat_map(|terms| terms.all.iter().map(|term| term.hash))
         .collect();
     hashes.sort_unstable();
     let known: Vec<(u64, usize)> = hashes
         .chunk_by(|a, b| a == b)
         .map(|same| (same[0], same.len()))
         .collect();
-    let weigh = |(all, first): (Vec<Term>, Vec<Term>)| {
+    let weigh = |Terms { all, first, pairs }: Terms| {
         let word = |term: Term| {
             let found = known.binary_search_by_key(&term.hash, |(hash, _)| *hash);
             let times = found.map_or(1, |at| known[at].1);
@@ -57,43 +70,86 @@ pub(super) fn words_of(claims: &[Claim<'_>], identifier: i32) -> Vec<Words> {
             all: list.iter().map(|word| word.weight).sum(),
             first: firsts.map(|word| word.weight).sum(),
             list,
+            pairs,
         }
     };
     plain.into_iter().map(weigh).collect()
 }
 
 impl Words {
-    /// Returns how alike two claims are, in thousandths: `first` thousandths of it is how alike their
-    /// first sentences are.
-    pub(super) fn likeness(&self, other: &Self, first: i32) -> i32 {
-        let (few, mut many) = if self.list.len() <= other.list.len() {
+    /// Returns how alike two claims are, in thousandths: so much of it as the rules say is how alike
+    /// their first sentences are, and shared pairs of words are added.
+    pub(super) fn likeness(&self, other: &Self, rules: &TextMatching) -> i32 {
+        let (few, many) = if self.list.len() <= other.list.len() {
             (self.list.as_slice(), other.list.as_slice())
         } else {
             (other.list.as_slice(), self.list.as_slice())
         };
-        let long = many.len() / 8 > few.len();
         let (mut shared, mut shared_first) = (0, 0);
-        for word in few {
-            // A word is looked up in a book, and two sentences are read side by side.
-            let skip = if long {
-                many.partition_point(|other| other.hash < word.hash)
-            } else {
-                let ahead = many.iter().position(|other| other.hash >= word.hash);
-                ahead.unwrap_or(many.len())
-            };
-            many = &many[skip..];
-            if let Some(same) = many.first().filter(|other| other.hash == word.hash) {
+        visit_shared(
+            few,
+            many,
+            |word| word.hash,
+            |word, same| {
                 let weight = word.weight.min(same.weight);
                 shared += weight;
                 shared_first += if word.first && same.first { weight } else { 0 };
-            }
+            },
+        );
+        if shared == 0 {
+            return 0;
         }
         let whole = share(shared, self.all, other.all);
-        if self.first == 0 || other.first == 0 {
-            return whole;
+        let said = if self.first == 0 || other.first == 0 {
+            whole
+        } else {
+            let sentence = share(shared_first, self.first, other.first);
+            (whole * (1000 - rules.first_sentence) + sentence * rules.first_sentence) / 1000
+        };
+        (said + self.phrasing(other) * rules.word_pairs / 1000).min(1000)
+    }
+
+    /// Returns how many pairs of words two claims share, in thousandths.
+    fn phrasing(&self, other: &Self) -> i32 {
+        let (few, many) = if self.pairs.len() <= other.pairs.len() {
+            (self.pairs.as_slice(), other.pairs.as_slice())
+        } else {
+            (other.pairs.as_slice(), self.pairs.as_slice())
+        };
+        let mut shared = 0;
+        visit_shared(few, many, |pair| *pair, |_, _| shared += 1);
+        share(shared, few.len() as i64, many.len() as i64)
+    }
+
+    /// Returns how much a claim says: the binary logarithm of its number of words, in thousandths. Beyond
+    /// `ENOUGH` more words are no more detail.
+    pub(super) fn detail(&self) -> i32 {
+        const ENOUGH: usize = 64;
+        let detail = log2_thousandths(self.list.len().min(ENOUGH));
+        i32::try_from(detail).unwrap_or(0)
+    }
+}
+
+/// Visits what two lists share that are sorted by a key, and of which the first is the shorter one.
+fn visit_shared<T>(
+    few: &[T],
+    mut many: &[T],
+    key: impl Fn(&T) -> u64,
+    mut visit: impl FnMut(&T, &T),
+) {
+    let long = many.len() / 8 > few.len();
+    for one in few {
+        // A word is looked up in a book, and two sentences are read side by side.
+        let skip = if long {
+            many.partition_point(|other| key(other) < key(one))
+        } else {
+            let ahead = many.iter().position(|other| key(other) >= key(one));
+            ahead.unwrap_or(many.len())
+        };
+        many = &many[skip..];
+        if let Some(same) = many.first().filter(|other| key(other) == key(one)) {
+            visit(one, same);
         }
-        let sentence = share(shared_first, self.first, other.first);
-        (whole * (1000 - first) + sentence * first) / 1000
     }
 }
 
@@ -103,14 +159,26 @@ fn share(shared: i64, one: i64, other: i64) -> i32 {
     i32::try_from((shared * 1000 / norm).min(1000)).unwrap_or(1000)
 }
 
-/// Returns the terms of all that a claim says, and those of its title and first sentence.
-fn read(claim: &Claim<'_>, identifier: i32) -> (Vec<Term>, Vec<Term>) {
+/// Returns the terms of all that a claim says.
+fn read(claim: &Claim<'_>, rules: &TextMatching) -> Terms {
     let finding = claim.finding;
     let description = without_fences(&finding.description);
     let first = format!("{} {}", finding.title, first_sentence(&description));
     // A title is usually the start of the description; its terms count once either way.
     let whole = format!("{} {description} {}", finding.title, finding.quote);
-    (terms(&whole, identifier), terms(&first, identifier))
+    let told = match description.trim().is_empty() {
+        true => &finding.title,
+        false => &description,
+    };
+    let pairs = match rules.word_pairs {
+        0 => Vec::new(),
+        _ => word_pairs(told),
+    };
+    Terms {
+        all: terms(&whole, rules.identifier),
+        first: terms(&first, rules.identifier),
+        pairs,
+    }
 }
 
 /// Returns a text without the blocks of code between fences. A text of nothing else stays.

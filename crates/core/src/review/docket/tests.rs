@@ -134,7 +134,7 @@ fn what_a_check_does() {
             docket.begin_round();
             if docket.standing(FindingState::ToDo).contains(&0) {
                 docket.answer(0, respond(Answer::Implemented), true);
-                docket.check(0, checked(fixed));
+                docket.check(0, vec![checked(fixed)]);
             }
             assert_eq!(first(&docket), expected, "{fixed:?}");
         }
@@ -161,12 +161,36 @@ fn a_late_finding_binds_only_if_the_fix_caused_it_or_it_is_critical() {
 }
 
 #[test]
+fn one_who_says_not_fixed_outweighs_all_others() {
+    let (yes, no, none) = (Some(true), Some(false), None);
+    let unsure = "open: nobody could say that it is fixed";
+    for (words, expected) in [
+        (vec![], unsure),
+        (vec![yes], "fixed"),
+        (vec![yes, yes], "fixed"),
+        (vec![no, yes], "to be done"),
+        (vec![yes, no], "to be done"),
+        (vec![no, none], "to be done"),
+        (vec![none, yes], unsure),
+        (vec![yes, none, yes], unsure),
+    ] {
+        let mut docket = docket(3);
+        docket.begin_round();
+        docket.answer(0, respond(Answer::Implemented), true);
+        let count = words.len();
+        docket.check(0, words.iter().map(|word| checked(*word)).collect());
+        assert_eq!(first(&docket), expected, "{words:?}");
+        assert_eq!(docket.items()[0].record.checks.len(), count);
+    }
+}
+
+#[test]
 fn what_was_fixed_and_comes_back_ends_it() {
     let mut docket = docket(9);
     docket.begin_round();
     docket.answer(0, respond(Answer::Implemented), true);
     docket.answer(1, respond(Answer::Discarded), true);
-    docket.check(0, checked(Some(true)));
+    docket.check(0, vec![checked(Some(true))]);
     let again = finding("must", Severity::High, Verdict::Accepted);
     assert_eq!(docket.raise(again, true, true), Raised::Reopened);
     assert_eq!(docket.begin_round(), Vec::<usize>::new());
@@ -187,7 +211,7 @@ fn a_reviewer_that_always_finds_something_new_ends_with_the_rounds() {
             worked += 1;
             for index in to_do {
                 docket.answer(index, respond(Answer::Implemented), true);
-                docket.check(index, checked(Some(true)));
+                docket.check(index, vec![checked(Some(true))]);
             }
             let new = finding(
                 &format!("new {worked}"),
@@ -241,14 +265,14 @@ fn the_end_is_named_and_the_gate_follows() {
         (
             |docket| {
                 docket.answer(0, respond(Answer::Implemented), true);
-                docket.check(0, checked(Some(true)));
+                docket.check(0, vec![checked(Some(true))]);
             },
-            "nothing that binds is open any more",
+            "no blocking finding is open any more",
             "PASS",
         ),
         (
             |docket| docket.answer(0, None, true),
-            "one finding that binds stays open",
+            "one blocking finding stays open",
             "FAIL",
         ),
         (
@@ -264,7 +288,7 @@ fn the_end_is_named_and_the_gate_follows() {
                 docket.answer(0, objected(), true);
                 docket.rule(0, ruled(Some(Decision::Dismiss)));
             },
-            "nothing that binds is open any more",
+            "no blocking finding is open any more",
             "PASS",
         ),
         (

@@ -26,8 +26,12 @@ fn claim(at: &str, rule: &str, (title, description): (&str, &str)) -> SightedCla
             category: Category::Bug,
             rule: rule.to_owned(),
             text: ClaimText::new(title, description),
+            scope: "A.run".to_owned(),
+            signature: "(q)#0".to_owned(),
         },
         places: Category::ALL.map(|category| place(at, category)).to_vec(),
+        earlier_places: Vec::new(),
+        is_only: true,
         has_code: !at.is_empty(),
     }
 }
@@ -257,4 +261,60 @@ fn without_a_dismissal_that_holds_a_finding_counts_again() {
     let before = [known("old", ZERO.0, Standing::Dismissed, &shown)];
     let found = names(&[sighting(&shown)], &before, &[]);
     assert_eq!(found[0], ("old".to_owned(), ""));
+}
+
+#[test]
+fn a_ruling_covers_its_code_and_no_other_of_that_name() {
+    let shown = claim("line", "no-eval", ("Bad", ""));
+    let old = |mut one: SightedClaim| {
+        one.claimed.scope = String::new();
+        one.claimed.signature = String::new();
+        one
+    };
+    let with = |signature: &str, is_only: bool| {
+        let mut one = shown.clone();
+        one.claimed.signature = signature.to_owned();
+        one.is_only = is_only;
+        one
+    };
+    let mut renamed = claim("other name of the line", "no-eval", ("Bad", ""));
+    renamed.earlier_places = shown.places.clone();
+    for (what, ruled, now, is_covered) in [
+        ("the same", &shown, shown.clone(), true),
+        ("beside an overload", &shown, with("(q)#0", false), true),
+        ("an overload", &shown, with("(q,n)#0", false), false),
+        ("a second definition", &shown, with("(q)#1", false), false),
+        ("with a parameter more", &shown, with("(q,n)#0", true), true),
+        (
+            "old, the only one",
+            &old(shown.clone()),
+            shown.clone(),
+            true,
+        ),
+        (
+            "old, one of two",
+            &old(shown.clone()),
+            with("(q)#0", false),
+            false,
+        ),
+        (
+            "old, under its earlier name",
+            &old(shown.clone()),
+            renamed.clone(),
+            true,
+        ),
+        ("new, under an earlier name", &shown, renamed.clone(), false),
+    ] {
+        let ruled = known(
+            "old",
+            "Bad",
+            Standing::Dismissed,
+            std::slice::from_ref(ruled),
+        );
+        let dismissals = [dismissal(ruled.clone())];
+        let found = names(&[sighting(&[now])], &[ruled], &dismissals);
+        let (name, mark) = &found[0];
+        assert_eq!(*mark == "dismissed", is_covered, "{what}");
+        assert_eq!(name == "old", is_covered, "{what}");
+    }
 }

@@ -191,6 +191,7 @@ fn report(gate: &str, given: &[&str]) -> ReviewReport {
             base: None,
             head: None,
             whole_files: false,
+            selector: Vec::new(),
             empty: None,
         },
         gate: match gate.split_once(' ') {
@@ -202,6 +203,8 @@ fn report(gate: &str, given: &[&str]) -> ReviewReport {
             _ => panic!("no such gate: {gate}"),
         },
         fail_on: None,
+        outdated: None,
+        unread_because: Vec::new(),
         policy: "tribunal".to_owned(),
         reviewers: Vec::new(),
         findings: Vec::new(),

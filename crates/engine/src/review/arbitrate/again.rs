@@ -87,6 +87,7 @@ impl Bench<'_> {
             arbitration: None,
             new_only: false,
             phase,
+            reviewed: self.request.pinned.head.clone(),
             branch: None,
             recorded: RecordedNames::default(),
             ..self.request.clone()
@@ -134,8 +135,12 @@ impl Bench<'_> {
     }
 }
 
-/// Tells whether a finding lies in what the coder changed.
+/// Tells whether a finding lies in what the coder changed. One without a file lies in no line, and
+/// was raised about the work.
 fn is_caused(work: &Change, finding: &ReviewedFinding) -> bool {
+    if finding.location.file.is_empty() {
+        return true;
+    }
     let Some(file) = work.file(&finding.location.file) else {
         return false;
     };

@@ -1,5 +1,6 @@
 //! The coder at work: one question in a place of its own, once more for what it left out.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -20,8 +21,10 @@ use super::{Bench, CoderSeat};
 use crate::call::Question;
 use crate::case::{CaseError, Then, blocking};
 use crate::change::AgentFiles;
-use crate::files::hash_of;
 use crate::worktree::{Collected, Signature, TouchedFile, Worktree, remove_tree};
+
+/// So many files are named; a number tells of the rest.
+const NAMED: usize = 5;
 
 /// What came of a round of the coder.
 pub(super) struct Worked {
@@ -31,6 +34,10 @@ pub(super) struct Worked {
     pub(super) commit: String,
     pub(super) files: Vec<TouchedFile>,
     not_taken: Vec<String>,
+    /// The paths of what was not taken.
+    missing: Vec<String>,
+    /// Build output that was left where it was.
+    products: Vec<String>,
     pub(super) problems: Vec<String>,
     disturbed: Vec<String>,
 }
@@ -40,7 +47,8 @@ pub(super) struct Worked {
 struct Stint {
     run: RunId,
     collected: Collected,
-    /// Files of the user that changed meanwhile, whoever did it.
+    /// Files of the user that changed meanwhile, whoever did it. Earlier versions recorded them
+    /// here; now they are an event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     disturbed: Vec<String>,
 }
@@ -73,12 +81,34 @@ impl Worked {
         })
     }
 
+    /// Returns what of the work was not taken: the rest may not work without it.
+    pub(super) fn gap(&self, coder: &CoderSeat) -> Option<String> {
+        let missing = named(&self.missing)?;
+        let coder = &coder.name;
+        Some(format!(
+            "not all that the coder {coder} wrote was taken: {missing} is missing"
+        ))
+    }
+
+    /// Returns which build output was left out.
+    pub(super) fn remark(&self, coder: &CoderSeat) -> Option<String> {
+        let products = named(&self.products)?;
+        let coder = &coder.name;
+        Some(format!(
+            "build output of the coder {coder} was not taken: {products}"
+        ))
+    }
+
     fn take(&mut self, stint: &Stint) {
         self.commit.clone_from(&stint.collected.commit);
         self.files.extend(stint.collected.files.iter().cloned());
         self.files.sort_by(|one, other| one.path.cmp(&other.path));
         self.files.dedup_by(|one, other| one.path == other.path);
         let left_out = stint.collected.left_out.iter();
+        self.missing
+            .extend(left_out.clone().map(|left| left.path.clone()));
+        self.products
+            .extend(stint.collected.products.iter().cloned());
         self.disturbed.extend(stint.disturbed.iter().cloned());
         self.not_taken
             .extend(left_out.map(|left| match left.detail.as_str() {
@@ -126,6 +156,8 @@ impl Bench<'_> {
             commit: start.to_owned(),
             files: Vec::new(),
             not_taken: Vec::new(),
+            missing: Vec::new(),
+            products: Vec::new(),
             problems: Vec::new(),
             disturbed: Vec::new(),
         };
@@ -190,7 +222,6 @@ impl Bench<'_> {
                 access: Access::Write,
                 directory: worktree.as_ref().map_or(PathBuf::new(), Worktree::path),
             };
-            let before = self.users_files();
             let answer = match engine.put(case, &step, &question).await? {
                 Ok(answer) => answer,
                 Err(error) => {
@@ -205,13 +236,10 @@ impl Bench<'_> {
                 (None, None) => return Ok(None),
             };
             tribunal_store::crashpoint!("arbitrate.coder.collected");
-            let after = self.users_files();
-            let disturbed = before.into_iter().zip(after);
-            let disturbed = disturbed.filter(|(before, after)| before != after);
             Ok(Some(Stint {
                 run: answer.run,
                 collected,
-                disturbed: disturbed.map(|((path, _), _)| path).collect(),
+                disturbed: Vec::new(),
             }))
         };
         let stint = case.step_if_answered(&step, Then::GoOn, work).await?;
@@ -221,19 +249,6 @@ impl Bench<'_> {
             let unknown = || AgentError::new(ErrorClass::Crash, "no answer came");
             failure.unwrap_or_else(unknown).message
         }))
-    }
-
-    /// Returns the reviewed files as they lie in the user's tree, each with a hash.
-    ///
-    /// Programs run with the rights of the user. Only their own sandbox keeps them from writing
-    /// elsewhere, so what happens to these files is watched.
-    fn users_files(&self) -> Vec<(String, Option<String>)> {
-        let root = self.repository.root();
-        let hashed = |path: &String| {
-            let bytes = std::fs::read(root.join(path)).ok();
-            (path.clone(), bytes.map(|bytes| hash_of(&bytes)))
-        };
-        self.reviewed.iter().map(hashed).collect()
     }
 
     async fn furnish(&self, place: PathBuf, start: String) -> Result<Worktree, CaseError> {
@@ -296,6 +311,21 @@ pub(super) fn assign(docket: &Docket, positions: &[usize]) -> (String, Vec<Asked
         });
     }
     (json_lines(shown), asked)
+}
+
+/// Returns a few of these paths, for people; nothing when there is none.
+fn named(paths: &[String]) -> Option<String> {
+    let all: BTreeSet<&String> = paths.iter().collect();
+    let first: Vec<String> = all
+        .iter()
+        .take(NAMED)
+        .map(|path| format!("`{path}`"))
+        .collect();
+    match all.len() {
+        0 => None,
+        n if n > NAMED => Some(format!("{} and {} more", first.join(", "), n - NAMED)),
+        _ => Some(first.join(", ")),
+    }
 }
 
 fn has_answer(worked: &Worked) -> bool {

@@ -9,6 +9,7 @@ mod coder;
 mod contest;
 mod evidence;
 mod offer;
+mod recheck;
 mod takeover;
 mod verify;
 
@@ -77,6 +78,10 @@ pub(crate) struct ArbitrationRequest {
     /// version 0.1.0 recorded have another gate, and are replayed as they were.
     #[serde(default)]
     speaks_of_users_files: bool,
+    /// Whether all who raised a finding check its fix, wherever the code is then, and whether work
+    /// that was not taken stands in the way of a PASS. What was recorded before is replayed as it was.
+    #[serde(default)]
+    is_thorough: bool,
     /// When it was asked for; commits carry this time, so that doing it again gives the same.
     at: Timestamp,
     /// What was decided outside of the answers when this was recorded; only a replay has it.
@@ -131,6 +136,7 @@ impl ArbitrationRequest {
             },
             recourse: settings.review.on_dispute.default_recourse,
             speaks_of_users_files: true,
+            is_thorough: true,
             at: engine.ledger.store().now().await?,
             recorded: None,
         })
@@ -168,8 +174,8 @@ pub(super) struct Bench<'a> {
     pub(super) wish: &'a ArbitrationRequest,
     /// How findings stand, for the records of disputes.
     pub(super) tracked: &'a [TrackedFinding],
-    /// The files under review, by path.
-    pub(super) reviewed: Vec<String>,
+    /// What is under review.
+    pub(super) change: &'a Change,
 }
 
 /// What an arbitration leads to, besides the docket.
@@ -208,7 +214,7 @@ impl Bench<'_> {
         })
         .await;
 
-        let mut missing = report::missing(&report.reviewers);
+        let mut missing = report::missing_for_gate(self.request, self.change, &report.reviewers);
         missing.extend(outcome.causes);
         let decide = |work: WorkPlace| {
             gate::decide(&Evidence {
@@ -335,6 +341,10 @@ impl Bench<'_> {
             self.note_answered(coder, docket, &worked).await;
             outcome.rounds.push(worked.record(docket.round()));
             outcome.notes.extend(worked.warning(coder));
+            outcome.notes.extend(worked.remark(coder));
+            if self.wish.is_thorough {
+                outcome.causes.extend(worked.gap(coder));
+            }
             for (index, response) in worked.responses {
                 docket.answer(index, response, changed);
             }

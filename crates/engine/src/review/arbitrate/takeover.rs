@@ -7,6 +7,7 @@ use tribunal_core::review::gate::{Gate, GateWord};
 
 use super::Bench;
 use crate::case::CaseError;
+use crate::change::STAGED_TITLE;
 use crate::worktree::touched_files;
 
 /// How many files are named in a command.
@@ -30,7 +31,10 @@ impl Bench<'_> {
             }),
             Some(Offer::Patch { file }) => Some(GateWithOffer {
                 gate,
-                command: self.seen_from_root(&format!("apply {}", for_shell(file))),
+                command: self.seen_from_root(&match self.is_staged() {
+                    true => format!("apply --index {}", for_shell(file)),
+                    false => format!("apply {}", for_shell(file)),
+                }),
                 branch: None,
                 patch: Some(file.clone()),
             }),
@@ -56,11 +60,26 @@ impl Bench<'_> {
         if (1..=MOST_NAMED).contains(&files.len()) && files.iter().all(is_nameable) {
             let names: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
             let names = names.join(" ");
-            return Ok(self.seen_from_root(&format!("restore -s {branch} -- {names}")));
+            // What was staged is committed next, whatever the files say.
+            let places = match self.is_staged() {
+                true => " --staged --worktree",
+                false => "",
+            };
+            let words = format!("restore -s {branch}{places} -- {names}");
+            return Ok(self.seen_from_root(&words));
         }
         let from: String = start.chars().take(12).collect();
         let diff = self.seen_from_root(&format!("diff --binary {from} {branch}"));
-        Ok(format!("{diff} | {}", self.seen_from_root("apply")))
+        let apply = match self.is_staged() {
+            true => "apply --index",
+            false => "apply",
+        };
+        Ok(format!("{diff} | {}", self.seen_from_root(apply)))
+    }
+
+    /// Tells whether the next commit is under review, and not the files.
+    fn is_staged(&self) -> bool {
+        self.request.pinned.title == STAGED_TITLE
     }
 
     /// Returns a git command that works where the user is.

@@ -1,10 +1,10 @@
 //! Whether the coder's work helped: whoever raised a finding says so, or the rule that found it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use futures_util::future::try_join_all;
-use tribunal_code::rule::Domain;
 use tribunal_core::agent::Role;
+use tribunal_core::consensus::Verdict;
 use tribunal_core::event::ArbitrationEvent;
 use tribunal_core::ids::AgentName;
 use tribunal_core::prompt::{ArbitrationPrompt, ask_again};
@@ -16,11 +16,11 @@ use tribunal_core::text::truncate_chars;
 
 use super::super::ask::Unanswered;
 use super::super::excerpt::Excerpts;
-use super::super::ground::Ground;
 use super::super::panel::Member;
-use super::super::{builtin, material, nonce, read_change, report, sit};
+use super::super::{builtin, material, nonce, read_change, report};
 use super::Bench;
 use super::coder::assign;
+use super::recheck::hidden_in;
 use crate::case::CaseError;
 use crate::change::{Change, Pinned};
 
@@ -34,7 +34,7 @@ enum Verifier {
 }
 
 /// What was said about one finding on the docket.
-type Said = (usize, Verification);
+pub(super) type Said = (usize, Verification);
 
 impl Bench<'_> {
     /// Lets whoever can tell check what the coder calls implemented.
@@ -47,8 +47,9 @@ impl Bench<'_> {
     ) -> Result<(), CaseError> {
         let mut by_verifier: BTreeMap<Verifier, Vec<usize>> = BTreeMap::new();
         for index in docket.standing(FindingState::Claimed) {
-            let verifier = self.verifier(&docket.items()[index]);
-            by_verifier.entry(verifier).or_default().push(index);
+            for verifier in self.verifiers(&docket.items()[index]) {
+                by_verifier.entry(verifier).or_default().push(index);
+            }
         }
         let work = self.work_between(start, commit).await?;
         let asked = by_verifier.iter().map(|(verifier, positions)| {
@@ -56,9 +57,10 @@ impl Bench<'_> {
             let (work, now) = (&work, now);
             async move {
                 match verifier {
-                    Verifier::Rules => self.check_rules(docket, positions, now).await,
+                    Verifier::Rules => self.check_rules(docket, positions, work, now).await,
                     Verifier::Linter(name) => {
-                        self.run_linter(docket, positions, name, commit, now).await
+                        let place = (commit, work, now);
+                        self.run_linter(docket, positions, name, place).await
                     }
                     Verifier::Agent(name) => {
                         self.ask_reviewer(docket, positions, name, work, now).await
@@ -74,6 +76,7 @@ impl Bench<'_> {
         });
         let mut said: Vec<Said> = try_join_all(asked).await?.into_iter().flatten().collect();
         said.sort_by_key(|(index, _)| *index);
+        let mut by_finding: BTreeMap<usize, Vec<Verification>> = BTreeMap::new();
         for (index, verification) in said {
             self.note(ArbitrationEvent::FixChecked {
                 finding: docket.items()[index].record.id.clone(),
@@ -82,15 +85,18 @@ impl Bench<'_> {
                 reason: verification.reason.clone(),
             })
             .await;
-            docket.check(index, verification);
+            by_finding.entry(index).or_default().push(verification);
+        }
+        for (index, verifications) in by_finding {
+            docket.check(index, verifications);
         }
         Ok(())
     }
 
-    /// Returns who raised a finding and can look again; the lead before the others.
+    /// Returns all who raised a finding and can look again, each once; the lead first.
     ///
     /// What came from elsewhere is checked by the first agent of the panel.
-    fn verifier(&self, item: &Item) -> Verifier {
+    fn verifiers(&self, item: &Item) -> Vec<Verifier> {
         let agents = || {
             let members = self.request.members.iter();
             members.filter_map(|member| match member {
@@ -98,22 +104,29 @@ impl Bench<'_> {
                 Member::Builtin { .. } | Member::Import { .. } | Member::Unasked { .. } => None,
             })
         };
-        let raised = item.finding.voices.iter().find_map(|voice| {
-            if voice.family == builtin::FAMILY {
-                return Some(Verifier::Rules);
-            }
+        let mut verifiers: Vec<Verifier> = Vec::new();
+        for voice in &item.finding.voices {
             let mut agents = agents();
-            let (name, is_tool) = agents.find(|(name, _)| name.as_str() == voice.reviewer)?;
-            Some(match is_tool {
-                true => Verifier::Linter(name.clone()),
-                false => Verifier::Agent(name.clone()),
-            })
-        });
-        let other = || {
+            let found = match voice.family == builtin::FAMILY {
+                true => Some(Verifier::Rules),
+                false => agents
+                    .find(|(name, _)| name.as_str() == voice.reviewer)
+                    .map(|(name, is_tool)| match is_tool {
+                        true => Verifier::Linter(name.clone()),
+                        false => Verifier::Agent(name.clone()),
+                    }),
+            };
+            verifiers.extend(found.filter(|one| !verifiers.contains(one)));
+        }
+        if verifiers.is_empty() {
             let mut models = agents().filter(|(_, is_tool)| !is_tool);
-            models.next().map(|(name, _)| Verifier::Agent(name.clone()))
-        };
-        raised.or_else(other).unwrap_or(Verifier::Nobody)
+            let other = models.next().map(|(name, _)| Verifier::Agent(name.clone()));
+            verifiers.push(other.unwrap_or(Verifier::Nobody));
+        }
+        if !self.wish.is_thorough {
+            verifiers.truncate(1);
+        }
+        verifiers
     }
 
     /// Returns the coder's work as a change of its own.
@@ -125,76 +138,13 @@ impl Bench<'_> {
         read_change(self.repository, &work_pinned(self.request, start, commit)).await
     }
 
-    /// Runs the built-in rules again.
-    async fn check_rules(
-        &self,
-        docket: &Docket,
-        positions: &[usize],
-        now: &Change,
-    ) -> Result<Vec<Said>, CaseError> {
-        let reviewer = sit::rule_reviewer(self.request, Domain::BUILTIN)?;
-        let owned = now.clone();
-        let markers = self.request.markers();
-        let check = move || builtin::check(&owned, &reviewer, markers);
-        let checked = tokio::task::spawn_blocking(check);
-        let checked = checked
-            .await
-            .map_err(|error| CaseError::Request(format!("a built-in reviewer failed: {error}")))?;
-        let ground = Ground::new(now);
-        let hits: Vec<(String, String)> = checked
-            .findings
-            .values()
-            .flatten()
-            .map(|finding| {
-                let mut finding = finding.clone();
-                ground.check(&mut finding);
-                let identity = ground.identity(&finding);
-                let print = tribunal_code::ground::place_name(&identity);
-                (rule_and_file(&finding.id), print)
-            })
-            .collect();
-        let unread: BTreeSet<&str> = checked
-            .unread
-            .iter()
-            .map(|(path, _)| path.as_str())
-            .collect();
-        let verdict = |index: &usize| {
-            let item = &docket.items()[*index];
-            let (fixed, reason) = if unread.contains(item.record.location.file.as_str()) {
-                (None, "the file could not be read to its end".to_owned())
-            } else if still_there(docket, positions, item, &hits) {
-                (
-                    Some(false),
-                    "the rule that found it still matches".to_owned(),
-                )
-            } else {
-                (
-                    Some(true),
-                    "the rule that found it matches no more".to_owned(),
-                )
-            };
-            let voices = item.finding.voices.iter();
-            let mut own = voices.filter(|voice| voice.family == builtin::FAMILY);
-            let by = own.next().map_or(builtin::FAMILY, |voice| &voice.reviewer);
-            let verification = Verification {
-                round: docket.round(),
-                by: by.to_owned(),
-                fixed,
-                reason,
-            };
-            (*index, verification)
-        };
-        Ok(positions.iter().map(verdict).collect())
-    }
-
     /// Runs a linter again, on the change with the coder's work.
     async fn run_linter(
         &self,
         docket: &Docket,
         positions: &[usize],
         linter: &AgentName,
-        commit: &str,
-        now: &Change,
+        (commit, work, now): (&str, &Change, &Change),
     ) -> Result<Vec<Said>, CaseError> {
         let is_linter =
             |member: &&Member| matches!(member, Member::Agent { name, .. } if name == linter);
@@ -219,29 +169,52 @@ impl Bench<'_> {
         }
         let said = |index: &usize| {
             let item = &docket.items()[*index];
-            let key = linted(&item.finding);
+            let is_thorough = self.wish.is_thorough;
+            let key = linted(&item.finding, is_thorough);
             let of_rule = |items: &mut dyn Iterator<Item = &Item>| {
-                items.filter(|item| linted(&item.finding) == key).count()
+                items
+                    .filter(|item| linted(&item.finding, is_thorough) == key)
+                    .count()
             };
             let before = of_rule(&mut docket.items().iter());
             let claimed = of_rule(&mut positions.iter().map(|index| &docket.items()[*index]));
+            let counted = |one: &&ReviewedFinding| {
+                !is_thorough || (one.counts && one.verdict != Verdict::Rejected)
+            };
             let left = seen
                 .findings
                 .iter()
-                .filter(|one| linted(one) == key)
+                .filter(counted)
+                .filter(|one| linted(one, is_thorough) == key)
                 .count();
-            let mut findings = seen.findings.iter();
-            let is_there = findings.any(|one| one.fingerprint == item.record.fingerprint);
-            let fixed = !is_there && left + claimed <= before;
-            let reason = match fixed {
-                true => "the linter that found it reports it no more",
-                false => "the linter that found it still reports it",
+            let is_reported = |item: &&Item| {
+                let mut findings = seen.findings.iter();
+                findings.any(|one| one.fingerprint == item.record.fingerprint)
+            };
+            // Others that are reported as before say nothing about this one.
+            let mut others = positions.iter().map(|index| &docket.items()[*index]);
+            let kept = match is_thorough {
+                true => of_rule(&mut others.by_ref().filter(is_reported)),
+                false => 0,
+            };
+            let is_gone = !is_reported(&item) && left + claimed - kept <= before;
+            let hidden = is_thorough.then(|| hidden_in(item, work, now)).flatten();
+            let (fixed, reason) = match hidden {
+                _ if !is_gone => (
+                    Some(false),
+                    "the linter that found it still reports it".to_owned(),
+                ),
+                Some(file) => (None, format!("its code is in `{file}` now")),
+                None => (
+                    Some(true),
+                    "the linter that found it reports it no more".to_owned(),
+                ),
             };
             let verification = Verification {
                 round: docket.round(),
                 by: linter.to_string(),
-                fixed: Some(fixed),
-                reason: reason.to_owned(),
+                fixed,
+                reason,
             };
             (*index, verification)
         };
@@ -364,57 +337,13 @@ pub(super) fn work_pinned(request: &super::ReviewRequest, start: &str, commit: &
     }
 }
 
-/// Tells whether a rule still finds what it found.
-///
-/// A line that was reworded has another identity. So the matches of the rule in the file are
-/// counted, too: there must be as many fewer as were called implemented.
-fn still_there(docket: &Docket, claimed: &[usize], item: &Item, hits: &[(String, String)]) -> bool {
-    let Some(rule) = rule_of(item) else {
-        return true;
-    };
-    let has_print = |item: &Item| {
-        let voices = item.finding.voices.iter();
-        let mut own = voices.filter(|voice| voice.family == builtin::FAMILY);
-        let place = own.next().map(|voice| &voice.place);
-        hits.iter()
-            .any(|(of, hit)| *of == rule && Some(hit) == place)
-    };
-    if has_print(item) {
-        return true;
+/// Returns by which rule a linter reported a finding, and in which file, unless the file may have
+/// moved and the rule has a name.
+fn linted(finding: &ReviewedFinding, may_move: bool) -> (&str, &str) {
+    match may_move && !finding.rule.is_empty() {
+        true => (&finding.rule, ""),
+        false => (&finding.rule, &finding.location.file),
     }
-    let of_rule = |item: &&Item| rule_of(item).as_ref() == Some(&rule);
-    let others = docket
-        .items()
-        .iter()
-        .enumerate()
-        .filter(|(index, item)| !claimed.contains(index) && of_rule(item))
-        .filter(|(_, item)| has_print(item))
-        .count();
-    let present = claimed
-        .iter()
-        .map(|index| &docket.items()[*index])
-        .filter(of_rule)
-        .filter(|item| has_print(item))
-        .count();
-    let matches = hits.iter().filter(|(of, _)| *of == rule).count();
-    matches > others + present
-}
-
-/// Returns by which rule and in which file a linter reported a finding.
-fn linted(finding: &ReviewedFinding) -> (&str, &str) {
-    (&finding.rule, &finding.location.file)
-}
-
-/// Returns which rule found an item, and in which file.
-fn rule_of(item: &Item) -> Option<String> {
-    let voices = item.finding.voices.iter();
-    let mut own = voices.filter(|voice| voice.family == builtin::FAMILY);
-    own.next().map(|voice| rule_and_file(&voice.id))
-}
-
-/// Cuts line and column off the name that a built-in reviewer gives to a finding.
-fn rule_and_file(id: &str) -> String {
-    id.rsplitn(3, ':').last().unwrap_or(id).to_owned()
 }
 
 fn unheard(docket: &Docket, positions: &[usize], by: &str, why: &str) -> Vec<Said> {

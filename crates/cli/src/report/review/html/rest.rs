@@ -136,6 +136,9 @@ pub(super) fn coverage(report: &ReviewReport) -> String {
             more(coverage.left_out.len())
         ));
     }
+    if let Some(told) = facts::withheld(coverage) {
+        out.push_str(&format!("<p>{}</p>\n", text(&told)));
+    }
     out + "</section>\n"
 }
 

@@ -34,6 +34,8 @@ pub(super) fn voice(
         description: String::new(),
         location: Location::default(),
         place: String::new(),
+        scope: String::new(),
+        signature: String::new(),
         category: None,
         suggestion: String::new(),
         trigger: String::new(),
@@ -109,5 +111,6 @@ pub(super) fn coverage() -> Coverage {
             file("src/invoice/total.rs", FileStatus::Modified, 1),
         ],
         left_out,
+        withheld: Vec::new(),
     }
 }

@@ -66,7 +66,9 @@ fn text_for_people() {
 
     What next
       - `tribunal explain f-3c19a27e` shows the code, who says so and why it counts
-      - fix it and review again, or let a coder answer: `tribunal review --arbitrate`
+      - fix it and review again with `tribunal review`
+      - `tribunal dismiss f-3c19a27e --why TEXT` if the finding is wrong
+      - `tribunal review --arbitrate` lets a coder answer, if one is connected
     "#);
 }
 

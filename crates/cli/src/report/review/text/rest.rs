@@ -66,6 +66,7 @@ impl Page<'_> {
         let left = facts::count(coverage.left_out.len(), "file");
         if coverage.left_out.is_empty() {
             self.line(&format!("{seen} reviewed, none left out."), "  ");
+            self.withheld();
             return;
         }
         self.line(&format!("{seen} reviewed, {left} left out:"), "  ");
@@ -81,6 +82,16 @@ impl Page<'_> {
         }
         if more > 0 {
             self.line(&format!("and {more} more"), "    ");
+        }
+        self.withheld();
+    }
+
+    /// Writes what agents that look around were not given, for those who ask for details.
+    fn withheld(&mut self) {
+        if let Some(told) = facts::withheld(&self.report.coverage)
+            && self.options.details
+        {
+            self.line(&told, "  ");
         }
     }
 

@@ -33,7 +33,7 @@ fn what_an_arbitration_prints() {
       The coder cody worked for 1 round and changed 1 file.
       The work is on the branch `tribunal/[c]`; take it with `git restore -s
       tribunal/[c] -- src/pay.py`.
-      It ended because nothing that binds is open any more.
+      It ended because no blocking finding is open any more.
     ");
     let next = text.split("\nWhat next\n").nth(1).unwrap();
     let gate = format!("{}\n{next}", text.lines().next().unwrap());
@@ -61,7 +61,7 @@ fn what_an_arbitration_prints() {
     the panel looked at the work of round 1: nothing
     done: make the branch tribunal/[c]
     the coder's work is on the branch tribunal/[c] ([COMMIT]…)
-    arbitration ended after 1 round: nothing that binds is open any more
+    arbitration ended after 1 round: no blocking finding is open any more
     1 accepted, 0 disputed, 0 rejected: FAIL
     failed, 1 blocking finding
     ");

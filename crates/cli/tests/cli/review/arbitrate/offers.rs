@@ -38,22 +38,26 @@ fn the_work_is_applied_to_files_that_are_as_reviewed() {
 }
 
 #[test]
-fn work_is_done_where_repository_and_places_are_on_two_file_systems() {
-    use std::os::unix::fs::MetadataExt as _;
-    let mut court = mended();
-    let Ok(shared) = tempfile::tempdir_in("/dev/shm") else {
-        return;
-    };
-    let device = |path: &std::path::Path| std::fs::metadata(path).unwrap().dev();
-    let are_two = device(shared.path()) != device(&court.env.project());
-    assert!(are_two || std::env::var_os("CI").is_none());
-    let state = shared.path().display().to_string();
-    court.env.set_env("XDG_STATE_HOME", state);
-    let ran = court.arbitrate(&["--json", "--apply"]);
-    assert_eq!(
-        told(&ran),
-        "pass; SQL from user input: fixed; settled; offered applied"
-    );
+fn work_is_done_where_repository_ledger_and_places_are_on_two_file_systems() {
+    for part in ["project", "ledger", "home"] {
+        let court = mended();
+        let Some(_other) = court.env.move_elsewhere(part) else {
+            return;
+        };
+        let ran = court.arbitrate(&["--json"]);
+        assert_eq!(
+            told(&ran),
+            "fail; SQL from user input: fixed; settled; offered branch (pass with it)",
+            "{part}"
+        );
+        let ran = court.arbitrate(&["--json", "--apply"]);
+        assert_eq!(
+            told(&ran),
+            "pass; SQL from user input: fixed; settled; offered applied",
+            "{part}"
+        );
+        court.env.assert_healthy();
+    }
 }
 
 #[test]
