@@ -88,6 +88,9 @@ fn run(args: Args) -> Result<Exit, CliError> {
         Command::Resume(args) => block_on(Box::pin(commands::resume::run(&invocation, args))),
         Command::Replay(args) => block_on(Box::pin(commands::replay::run(&invocation, args))),
         Command::Export(args) => block_on(Box::pin(commands::export::run(&invocation, args))),
+        Command::Gc(args) => block_on(Box::pin(commands::gc::run(&invocation, args))),
+        Command::Backup(args) => block_on(Box::pin(commands::backup::run(&invocation, args))),
+        Command::Restore(args) => block_on(Box::pin(commands::restore::run(&invocation, args))),
     }
 }
 

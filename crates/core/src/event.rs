@@ -330,6 +330,15 @@ pub enum EventKind {
         /// Those that were seen or found to be fixed.
         findings: Vec<TrackedFinding>,
     },
+    /// The files of the runs before this event were collected to make room. The events stay.
+    FilesCollected {
+        /// How many runs lost their prompts, outputs and answers.
+        runs: u32,
+        /// The room they took up on disk, in bytes.
+        bytes: u64,
+        /// Why they could go, as part of a sentence.
+        why: String,
+    },
     /// Something the user should know, that changed nothing.
     Noted {
         /// The sentence shown.

@@ -16,6 +16,7 @@ pub mod money;
 pub mod outage;
 pub mod prompt;
 pub mod reply;
+pub mod retention;
 pub mod review;
 pub mod rulings;
 pub mod scale;

@@ -138,12 +138,26 @@ impl Case {
         stop: CancellationToken,
     ) -> Result<Self, CaseError> {
         let us = holder.announced()?;
+        let case = Self::tend(ledger, holder, id, stop).await?;
+        let generation = case.generation().await;
+        case.keep([EventKind::CaseResumed {
+            holder: format!("{}:{}", us.host_name(), us.pid),
+            generation,
+        }]);
+        Ok(case)
+    }
+
+    /// Takes a case that nobody works on, to look after what belongs to it. Where it stands does not
+    /// change: one that has ended stays ended.
+    pub(crate) async fn tend(
+        ledger: Ledger,
+        holder: Arc<LazyHolder>,
+        id: CaseId,
+        stop: CancellationToken,
+    ) -> Result<Self, CaseError> {
+        let us = holder.announced()?;
         let lease = ledger.store().claim_case(&id, &us).await?;
         crashpoint!("case.claim.after");
-        let resumed = EventKind::CaseResumed {
-            holder: format!("{}:{}", us.host_name(), us.pid),
-            generation: lease.generation,
-        };
         let guard = keep_alive(&ledger, &lease);
         let lease = Mutex::new(Tenure {
             lease: Some((lease, guard)),
@@ -155,13 +169,22 @@ impl Case {
             ledger,
             holder,
             lease,
-            waiting: std::sync::Mutex::new(vec![resumed]),
+            waiting: std::sync::Mutex::default(),
             tally: std::sync::Mutex::new(tally),
             purse: OnceLock::new(),
             finished: std::sync::Mutex::default(),
             stop,
             resumed: true,
         })
+    }
+
+    /// Returns the generation of the lease, which a case that was taken has.
+    async fn generation(&self) -> u64 {
+        let tenure = self.lease.lock().await;
+        tenure
+            .lease
+            .as_ref()
+            .map_or(0, |(lease, _)| lease.generation)
     }
 
     /// Returns the identity of the case.

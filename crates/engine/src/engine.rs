@@ -16,6 +16,7 @@ use tribunal_store::CaseRecord;
 use crate::ask::AskReport;
 use crate::budget::Caps;
 use crate::call::{Parks, Seat};
+use crate::care::pack::unpack;
 use crate::case::{Case, CaseError, LazyHolder};
 use crate::delivery::Pushes;
 use crate::dispute::DisputeConduct;
@@ -104,6 +105,12 @@ impl Engine {
         if let Some(outcome) = final_outcome(&record.state) {
             return Ok(Resumed::AlreadyEnded(record.id.clone(), outcome.clone()));
         }
+        if matches!(
+            record.kind,
+            CaseKind::Ask | CaseKind::Review | CaseKind::Trial
+        ) {
+            self.require_files(record).await?;
+        }
         let request = record.request.clone();
         match record.kind {
             CaseKind::Ask => {
@@ -138,7 +145,26 @@ impl Engine {
     /// Takes over a case that nobody works on.
     pub(crate) async fn take_over(&self, case: &CaseId) -> Result<Case, CaseError> {
         let (ledger, holder) = (self.ledger.clone(), Arc::clone(&self.holder));
-        Case::resume(ledger, holder, case.clone(), self.stop.clone()).await
+        let taken = Case::resume(ledger, holder, case.clone(), self.stop.clone()).await?;
+        // Whoever works on a case finds the files of its runs where they were written.
+        unpack(&self.dir, case)
+            .map_err(CaseError::file(format!("unpack the files of case {case}")))?;
+        Ok(taken)
+    }
+
+    /// Refuses to go on with a case of whose runs the files were collected.
+    async fn require_files(&self, record: &CaseRecord) -> Result<(), CaseError> {
+        let store = self.ledger.store();
+        let collected = crate::care::collected_at(&self.events_of(&record.id).await?);
+        let Some(at) = collected else { return Ok(()) };
+        let runs = store.runs(&record.id).await?;
+        if runs.iter().all(|run| run.started_at > at) {
+            return Ok(());
+        }
+        let (id, date) = (&record.id, at.date());
+        Err(CaseError::Request(format!(
+            "case {id} cannot go on: its files were collected by gc on {date}; begin it anew"
+        )))
     }
 
     /// Returns the newest case that is neither completed nor being worked on.

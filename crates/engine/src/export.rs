@@ -7,8 +7,11 @@ use tribunal_agents::Reply;
 use tribunal_core::event::{Event, EventKind, RunResult};
 use tribunal_core::ids::CaseId;
 use tribunal_core::review::report::ReviewReport;
+use tribunal_core::time::Timestamp;
 use tribunal_store::{CaseRecord, RunRecord, Store, StoreError};
 
+use crate::care::collected_at;
+use crate::care::pack::CaseFiles;
 use crate::case::CaseError;
 use crate::files::LedgerDir;
 
@@ -24,6 +27,8 @@ pub struct Exported {
     pub events: Vec<Event>,
     /// All of its runs with their texts.
     pub runs: Vec<ExportedRun>,
+    /// When the files of its runs were collected, where they were.
+    pub collected_at: Option<Timestamp>,
 }
 
 /// A run with its texts, as far as its files are there.
@@ -66,10 +71,11 @@ impl Exported {
         case: &CaseRecord,
     ) -> Result<Self, StoreError> {
         let events = events(store, &case.id).await?;
+        let files = CaseFiles::new(dir, &case.id);
         let with_texts = |record: RunRecord| {
-            let files = dir.run(&record.id);
-            let prompt = std::fs::read_to_string(files.join("prompt.md")).ok();
-            let reply = std::fs::read(files.join("reply.json")).ok();
+            let prompt = files.read(&record.id, "prompt.md").ok();
+            let prompt = prompt.and_then(|bytes| String::from_utf8(bytes).ok());
+            let reply = files.read(&record.id, "reply.json").ok();
             let reply = reply.and_then(|bytes| serde_json::from_slice(&bytes).ok());
             ExportedRun {
                 record,
@@ -85,16 +91,39 @@ impl Exported {
             .collect();
         Ok(Self {
             case: case.clone(),
+            collected_at: collected_at(&events),
             events,
             runs,
         })
+    }
+
+    /// Returns the sentence that tells that the texts of a run were collected; nothing while they are
+    /// there.
+    #[must_use]
+    pub fn collected(&self, run: &ExportedRun) -> Option<String> {
+        let at = self.collected_at?;
+        let is_gone = run.prompt.is_none() && run.record.started_at <= at;
+        is_gone.then(|| format!("Its files were collected by gc on {}.", at.date()))
+    }
+
+    /// Refuses what needs the texts of runs, if they were collected.
+    pub(crate) fn require_texts(&self, what: &str) -> Result<(), CaseError> {
+        let gone = self.runs.iter().find_map(|run| self.collected(run));
+        match (gone, self.collected_at) {
+            (Some(_), Some(at)) => Err(CaseError::Request(format!(
+                "case {} cannot be {what}: its files were collected by gc on {}",
+                self.case.id,
+                at.date()
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the case as one JSON object.
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
         let runs: Vec<_> = self.runs.iter().map(run_json).collect();
-        json!({
+        let mut json = json!({
             "schema": "tribunal.case.v1",
             "case": self.case.id,
             "kind": self.case.kind,
@@ -105,7 +134,11 @@ impl Exported {
             "spend": self.case.spend,
             "events": self.events,
             "runs": runs,
-        })
+        });
+        if let (Some(at), Some(fields)) = (self.collected_at, json.as_object_mut()) {
+            fields.insert("collected_at".to_owned(), json!(at));
+        }
+        json
     }
 
     /// Returns the case as a report to read. Foreign text stands in fences longer than itself.
@@ -133,6 +166,9 @@ impl Exported {
                 record.id,
                 record.usage.total()
             );
+            if let Some(told) = self.collected(run) {
+                let _ = writeln!(text, "{told}\n");
+            }
             if let Some(prompt) = &run.prompt {
                 let _ = writeln!(text, "Asked:\n\n{}\n", fenced(prompt));
             }

@@ -169,11 +169,36 @@ impl LedgerDir {
     pub(crate) fn put_passing_blob(&self, bytes: &[u8]) -> io::Result<String> {
         let hash = hash_of(bytes);
         let path = self.blob(&hash);
-        if !path.exists() {
-            create_private_dir(path.parent().unwrap_or(&self.root))?;
-            write_private(&path, bytes, Durability::Process)?;
+        if path.exists() {
+            // Nobody may have referred to it for long; `gc` must see that somebody is about to.
+            let _lock = self.lock_texts(false)?;
+            match OpenOptions::new().write(true).open(&path) {
+                Ok(file) => {
+                    file.set_modified(std::time::SystemTime::now())?;
+                    return Ok(hash);
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
         }
+        create_private_dir(path.parent().unwrap_or(&self.root))?;
+        write_private(&path, bytes, Durability::Process)?;
         Ok(hash)
+    }
+
+    /// Keeps everybody else from storing a text that is there already, until the returned file is
+    /// dropped.
+    pub(crate) fn lock_texts_alone(&self) -> io::Result<File> {
+        self.lock_texts(true)
+    }
+
+    fn lock_texts(&self, alone: bool) -> io::Result<File> {
+        let file = open_private(&self.root.join("texts.lock"))?;
+        match alone {
+            true => file.lock()?,
+            false => file.lock_shared()?,
+        }
+        Ok(file)
     }
 
     /// Writes a file of a run that is registered, in place: nobody reads it before the ledger tells of
@@ -260,10 +285,34 @@ pub(crate) fn write_in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
     options.open(path)?.write_all(bytes)
 }
 
+/// Creates an empty private file; fails where something has the name.
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    options.open(path)
+}
+
+/// Opens a private file for a lock, and makes it where it is missing.
+pub(crate) fn open_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    options.open(path)
+}
+
 /// Writes a file for the user, who decides by umask who else may read it. Nobody but the user's group
 /// may ever write it.
 pub fn write_shared(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_atomically(path, bytes, 0o664, Durability::Machine)
+}
+
+/// Does the same by way of a file of this name beside it, which must be the caller's alone: one that
+/// is there was left behind.
+pub(crate) fn write_shared_by(temporary: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::remove_file(temporary) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    write_by(temporary, path, bytes, 0o664, Durability::Machine)
 }
 
 fn write_atomically(
@@ -275,13 +324,24 @@ fn write_atomically(
     let parent = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temporary = parent.join(format!(".{name}.{}", uuid::Uuid::new_v4().simple()));
-    let written = write_new(&temporary, bytes, mode, durability).and_then(|()| {
+    write_by(&temporary, path, bytes, mode, durability)
+}
+
+fn write_by(
+    temporary: &Path,
+    path: &Path,
+    bytes: &[u8],
+    mode: u32,
+    durability: Durability,
+) -> io::Result<()> {
+    let parent = path.parent().unwrap_or(Path::new("."));
+    let written = write_new(temporary, bytes, mode, durability).and_then(|()| {
         tribunal_store::crashpoint!("files.rename.before");
-        fs::rename(&temporary, path)
+        fs::rename(temporary, path)
     });
     if written.is_err() {
         // Best effort: the error that matters is the one we return.
-        let _ = fs::remove_file(&temporary);
+        let _ = fs::remove_file(temporary);
     }
     written?;
     tribunal_store::crashpoint!("files.rename.after");

@@ -9,6 +9,7 @@ pub mod ask;
 mod assemble;
 mod budget;
 pub mod call;
+pub mod care;
 pub mod case;
 pub mod change;
 pub mod config;

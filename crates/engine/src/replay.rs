@@ -59,6 +59,7 @@ impl Stage {
         case: &CaseRecord,
     ) -> Result<Self, CaseError> {
         let exported = Exported::read(store, dir, case).await?;
+        exported.require_texts("played again")?;
         let temporary = tempfile::tempdir().map_err(CaseError::file("make a temporary ledger"))?;
         let copy = LedgerDir::create(temporary.path().join("ledger"))
             .map_err(CaseError::file("make a temporary ledger"))?;

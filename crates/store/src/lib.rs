@@ -149,6 +149,10 @@ pub trait Store: Decisions + Disputes + Soon + Tasks + Send + Sync {
     /// Checks the invariants of the whole ledger and returns every violation found.
     async fn check(&self) -> Result<Vec<Violation>, StoreError>;
 
+    /// Writes the ledger as it stands at one moment into a new file at `path`, while others may write
+    /// on. Whoever reads the copy sees whole transactions: of every case the events up to one of them.
+    async fn copy_to(&self, path: &std::path::Path) -> Result<(), StoreError>;
+
     /// Drops the derived tables and makes them again from the events.
     async fn rebuild(&self) -> Result<(), StoreError>;
 

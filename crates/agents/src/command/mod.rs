@@ -5,9 +5,10 @@
 //! agent by way of [`exec_main`], enforces the limits and leaves no process behind; meanwhile `run`
 //! tails the output, and a `reader` makes a reply of it.
 //!
-//! Files of a run, all private: `prompt.txt`, `stdout`, `stderr`, `exit.json` (how it ended,
-//! written last), `supervisor.log`, and what a program needs beside, such as `schema.json`. Keys are
-//! in none of them: they travel to the supervisor by pipe and to the agent in its environment.
+//! Files of a run, all private: `prompt.txt` (until it ends), `stdout`, `stderr`, `exit.json` (how
+//! it ended, written last), `supervisor.log`, and what a program needs beside, such as
+//! `schema.json`. Keys are in none of them: they travel to the supervisor by pipe and to the agent
+//! in its environment.
 
 mod classify;
 mod claude;
@@ -191,6 +192,7 @@ impl Agent for CommandAgent {
         let stderr = tail::last_words(&path(order::STDERR_FILE));
         let schema = call.schema.as_ref();
         let result = read_output(self.spec.cli, &mut stdout, &stderr, &exit, schema);
+        run::forget_input(&call.run_dir);
         match (&exit.ended, &result) {
             // Stopped half-way, through no fault of the agent: not a finished run.
             (Ended::Cancelled | Ended::ParentGone, Err(_)) => None,

@@ -15,7 +15,9 @@ use crate::Limits;
 /// Environment variable that marks every process of a run with the run's identity.
 pub const MARKER: &str = "TRIBUNAL_RUN";
 
-/// Name of the file in the run directory that the agent reads as its stdin.
+/// Name of the file in the run directory in which whoever calls us keeps the prompt.
+pub(super) const KEPT_PROMPT_FILE: &str = "prompt.md";
+/// Name of the file in the run directory that the agent reads as its stdin, while it runs.
 pub(super) const PROMPT_FILE: &str = "prompt.txt";
 /// Name of the file in the run directory that holds the agent's stdout.
 pub(super) const STDOUT_FILE: &str = "stdout";

@@ -58,7 +58,15 @@ pub(super) async fn run(
         result_told: false,
         runaway: None,
     };
-    watched.follow(progress, cancel).await
+    let result = watched.follow(progress, cancel).await;
+    forget_input(&call.run_dir);
+    result
+}
+
+/// Removes what the program read as its stdin: it is over, and whoever called keeps the prompt.
+pub(super) fn forget_input(run_dir: &Path) {
+    // One that stays behind takes up room and nothing else.
+    let _ = files::remove(&order::file(run_dir, order::PROMPT_FILE));
 }
 
 /// Returns the version of the agent's program.
@@ -147,14 +155,29 @@ fn write_files(call: &Call, plan: &Plan) -> io::Result<()> {
         order::STDOUT_FILE,
         order::STDERR_FILE,
         order::OUTPUT_FILE,
+        // It may be another name of the prompt that was kept, which must not be emptied.
+        order::PROMPT_FILE,
     ] {
         files::remove(&path(name))?;
     }
-    files::write(&path(order::PROMPT_FILE), plan.stdin.as_bytes())?;
+    write_input(call, &plan.stdin)?;
     for (name, content) in &plan.files {
         files::write(&path(name), content.as_bytes())?;
     }
     Ok(())
+}
+
+/// Lets the program read `stdin`. Where the same text was kept as the prompt it gets another name:
+/// prompts are the largest files of a run, so they lie there once.
+fn write_input(call: &Call, stdin: &str) -> io::Result<()> {
+    let path = |name| order::file(&call.run_dir, name);
+    let (kept, input) = (path(order::KEPT_PROMPT_FILE), path(order::PROMPT_FILE));
+    let is_kept = std::fs::read(&kept).is_ok_and(|bytes| bytes == stdin.as_bytes());
+    match is_kept && std::fs::hard_link(&kept, &input).is_ok() {
+        true => Ok(()),
+        // Another text, or a file system without links.
+        false => files::write(&input, stdin.as_bytes()),
+    }
 }
 
 /// A run that is under way.

@@ -10,6 +10,7 @@ use tribunal_engine::config::Roster;
 use tribunal_engine::doctor;
 use tribunal_engine::{Engine, LoginState};
 
+use crate::commands::gc;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
@@ -273,6 +274,10 @@ async fn check_ledger(invocation: &Invocation, repair: bool) -> Result<Vec<Findi
     findings.extend(health.violations.into_iter().map(|violation| Finding {
         invariant: Some(violation.invariant),
         ..Finding::bad("ledger", violation.found)
+    }));
+    findings.extend(health.leftovers.into_iter().map(|left| Finding {
+        remedy: Some("tribunal gc".to_owned()),
+        ..Finding::fine("leftover", gc::told(&left))
     }));
     Ok(findings)
 }

@@ -145,12 +145,13 @@ fn print_answers(invocation: &Invocation, exported: &Exported) -> Result<(), Cli
         if !matches!(run.record.result, Some(RunResult::Answered { .. })) {
             continue;
         }
-        let answer = run
-            .reply
-            .as_ref()
-            .map_or("(the answer's file is missing)", |reply| {
-                reply.text.as_str()
-            });
+        let collected = exported.collected(run);
+        let missing = match &collected {
+            Some(told) => told.as_str(),
+            None => "(the answer's file is missing)",
+        };
+        let reply = run.reply.as_ref();
+        let answer = reply.map_or(missing, |reply| reply.text.as_str());
         invocation.print(&format!(
             "\n{} answered `{}` ({}):\n\n{}\n",
             run.record.agent,

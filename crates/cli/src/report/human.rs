@@ -279,6 +279,9 @@ impl<W: Write + Send> Lines<W> {
             EventKind::FindingsTracked { .. } => return None,
             EventKind::Arbitration(event) => arbitration::sentence(event),
             EventKind::Dispute(event) => disputes::sentence(event),
+            EventKind::FilesCollected { runs, why, .. } => {
+                format!("gc collected the files of {runs} runs, because {why}")
+            }
             EventKind::Noted { text } => text.clone(),
             EventKind::Task(event) => return task::sentence(event, self.stamps),
             EventKind::Trial(event) => return trial::sentence(event),

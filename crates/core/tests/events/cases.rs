@@ -308,6 +308,14 @@ pub(super) fn examples() -> Vec<(EventKind, Value)> {
             }]}),
         ),
         (
+            EventKind::FilesCollected {
+                runs: 3,
+                bytes: 4096,
+                why: "the case is old".into(),
+            },
+            json!({"type": "files_collected", "runs": 3, "bytes": 4096, "why": "the case is old"}),
+        ),
+        (
             EventKind::Noted {
                 text: "by the way".into(),
             },

@@ -22,6 +22,7 @@ use tribunal_store::crashpoint;
 pub(crate) use guards::Parks;
 
 use crate::Engine;
+use crate::care::prompt::write_prompt;
 use crate::case::{Case, CaseError};
 use crate::config::account_of;
 use crate::files::{self, Durability};
@@ -254,10 +255,7 @@ impl Engine {
         let prompt = self.redactor.redact(&question.prompt);
         let run_dir = self.dir.run(run);
         files::create_private_dir(&run_dir)
-            .and_then(|()| {
-                let path = run_dir.join("prompt.md");
-                files::write_in_place(&path, prompt.as_bytes())
-            })
+            .and_then(|()| write_prompt(&run_dir, &prompt))
             .map_err(CaseError::file(format!("write the prompt of run {run}")))?;
         let system = match (&question.system, &seat.instructions) {
             (Some(system), Some(instructions)) => Some(format!("{system}\n\n{instructions}")),

@@ -58,7 +58,7 @@ pub use roster::{Roster, SCRIPTED};
 pub use schema::{reference, schema};
 pub use settings::{
     AdvisorySettings, AdvisorySource, ArbiterSettings, BudgetSettings, LedgerSettings,
-    LimitSettings, ProviderSettings, RetrySettings, Settings, Synchronous,
+    LimitSettings, ProviderSettings, RetentionSettings, RetrySettings, Settings, Synchronous,
 };
 pub use show::Shown;
 pub use spec::{SpecContext, SpecError};

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tribunal_agents::Limits;
 use tribunal_core::ids::AgentName;
+use tribunal_core::retention::RetentionPolicy;
 
 use super::agent::{AgentSettings, Provider};
 use super::disputes::{DisputeSettings, PrecedentSettings};
@@ -278,6 +279,8 @@ pub struct LedgerSettings {
     /// Whether what was acknowledged survives a power loss (`full`) or only a crash of the program
     /// (`normal`, faster).
     pub synchronous: Synchronous,
+    /// What `tribunal gc` lets go.
+    pub retention: RetentionSettings,
 }
 
 impl Default for LedgerSettings {
@@ -285,6 +288,38 @@ impl Default for LedgerSettings {
         Self {
             path: None,
             synchronous: Synchronous::Full,
+            retention: RetentionSettings::default(),
+        }
+    }
+}
+
+/// How long the files of ended cases are kept, and how much of them. Events are kept for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RetentionSettings {
+    /// Prompts, outputs and answers of cases that ended longer ago go; `null` keeps them.
+    pub age: Option<Span>,
+    /// When the ledger takes up more, the oldest of them go; `null` is no limit.
+    pub size: Option<Size>,
+}
+
+impl Default for RetentionSettings {
+    fn default() -> Self {
+        Self {
+            age: Some(Span(std::time::Duration::from_secs(90 * 24 * 3_600))),
+            size: Some(Size(1 << 30)),
+        }
+    }
+}
+
+impl RetentionSettings {
+    /// Returns the policy for which these settings stand.
+    #[must_use]
+    pub fn policy(&self) -> RetentionPolicy {
+        let millis = |age: Span| u64::try_from(age.0.as_millis()).unwrap_or(u64::MAX);
+        RetentionPolicy {
+            age_ms: self.age.map(millis),
+            size: self.size.map(|size| size.0),
         }
     }
 }

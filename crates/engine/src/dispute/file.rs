@@ -50,6 +50,19 @@ impl Engine {
         Ok(())
     }
 
+    /// Brings `dispute.md` up to date after the ledger was replaced. Without any dispute in the ledger a
+    /// page that is not there stays away.
+    pub async fn refresh_dispute_file(&self) -> Result<(), CaseError> {
+        let project = self.disputes.project.as_deref();
+        let is_there = project.is_some_and(|project| project.join(FILE_NAME).exists());
+        let all = DisputeFilter::default();
+        let disputes = self.ledger.store().disputes(&all).await?;
+        if is_there || !disputes.is_empty() {
+            self.write_dispute_file().await?;
+        }
+        Ok(())
+    }
+
     /// Writes `dispute.md` if it differs from what the ledger says.
     async fn write_dispute_file(&self) -> Result<Written, CaseError> {
         let Some(project) = &self.disputes.project else {
@@ -71,7 +84,9 @@ impl Engine {
             }
             Err(error) => return Err(failed("read")(error)),
         }
-        files::write_shared(&path, text.as_bytes()).map_err(failed("write"))?;
+        // One name for all, because only one writes at a time: what a killed process left is replaced.
+        let unfinished = project.join(format!(".{FILE_NAME}.unfinished"));
+        files::write_shared_by(&unfinished, &path, text.as_bytes()).map_err(failed("write"))?;
         let there = std::fs::read(&path).map_err(failed("read"))?;
         if there != text.as_bytes() {
             let changed = std::io::Error::other("it holds something else than was written");

@@ -50,7 +50,7 @@ pub(super) async fn examine_story(
 }
 
 /// Returns the stored texts on which an event rests, by their hashes.
-fn texts_of(kind: &EventKind) -> Vec<(&'static str, &str)> {
+pub(crate) fn texts_of(kind: &EventKind) -> Vec<(&'static str, &str)> {
     match kind {
         EventKind::ReviewSettled { report, .. } => vec![("the report", report)],
         EventKind::Trial(TrialEvent::ContestantFinished { output, .. }) => {

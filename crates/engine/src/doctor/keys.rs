@@ -8,9 +8,12 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use tribunal_core::dispute::file::FILE_NAME;
+use tribunal_core::ids::{CaseId, RunId};
 use tribunal_store::Violation;
 
 use super::{Subject, found};
+use crate::care::pack::{self, Pack, PackedFile};
+use crate::care::prompt::{PROMPT_FILE, read_deflated};
 use crate::config::Roster;
 
 /// Shorter values are found everywhere by chance.
@@ -44,7 +47,44 @@ pub(super) fn exposed(subject: &Subject<'_>, runs: &BTreeSet<String>) -> Vec<Vio
             }
         }
     }
+    // One after the other: together they may be larger than memory.
+    for file in packed_files(subject).chain(deflated_prompts(subject, runs)) {
+        for (name, key) in &keys {
+            if memmem(&file.bytes, key) {
+                let (run, file) = (&file.run, &file.name);
+                let text = format!("the value of {name} stands in the {file} of run {run}");
+                violations.push(found("I11", text));
+            }
+        }
+    }
     violations
+}
+
+/// Returns the files in packs that we wrote.
+fn packed_files(subject: &Subject<'_>) -> impl Iterator<Item = PackedFile> {
+    let packs = fs::read_dir(pack::directory(subject.dir))
+        .into_iter()
+        .flatten();
+    let names = packs.flatten().map(|entry| entry.file_name());
+    let cases = names.filter_map(|name| CaseId::new(name.to_string_lossy()).ok());
+    let packs = cases.filter_map(|case| Pack::read(subject.dir, &case).ok().flatten());
+    let files = packs.flat_map(|pack| pack.files().to_vec());
+    files.filter(|file| ["prompt.md", "reply.json"].contains(&file.name.as_str()))
+}
+
+/// Returns the prompts that lie deflated among the files of runs.
+fn deflated_prompts(
+    subject: &Subject<'_>,
+    runs: &BTreeSet<String>,
+) -> impl Iterator<Item = PackedFile> {
+    let runs = runs.iter().filter_map(|run| RunId::new(run.clone()).ok());
+    runs.filter_map(|run| {
+        Some(PackedFile {
+            bytes: read_deflated(&subject.dir.run(&run)).ok()?,
+            name: PROMPT_FILE.to_owned(),
+            run,
+        })
+    })
 }
 
 /// Returns the files that we write.

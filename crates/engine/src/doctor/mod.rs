@@ -16,11 +16,15 @@ use tribunal_core::case::CaseState;
 use tribunal_core::ids::CaseId;
 use tribunal_store::{CaseRecord, Store, Violation};
 
+use crate::care::{Leftover, find_leftovers, places_of};
 use crate::case::CaseError;
 use crate::config::Settings;
 use crate::dispute::fault_of_file;
 use crate::files::LedgerDir;
 use crate::worktree::is_new;
+
+pub(crate) use evidence::texts_of;
+pub(crate) use runs::is_left_prompt;
 
 /// What is examined.
 pub struct Subject<'a> {
@@ -45,11 +49,48 @@ pub struct LedgerHealth {
     pub runs: usize,
     /// Everything that is not as it should be.
     pub violations: Vec<Violation>,
+    /// What killed processes left behind and `tribunal gc` removes.
+    pub leftovers: Vec<Leftover>,
 }
 
 /// Examines a whole ledger: its records, its files, and the processes that it should not have.
 pub async fn examine(subject: &Subject<'_>) -> Result<LedgerHealth, CaseError> {
     let Subject { store, dir, .. } = *subject;
+    let (mut health, cases, known) = examine_records(store, dir).await?;
+    let violations = &mut health.violations;
+    let ownerless = ownerless_places(dir, &cases);
+    for case in &ownerless {
+        let text = format!("files of an agent are left although case {case} has ended");
+        violations.push(found("I8", text));
+    }
+    violations.extend(keys::exposed(subject, &known));
+    if let Some(project) = subject.project {
+        let shown = subject.settings.disputes.shown_resolved;
+        let fault = fault_of_file(store, project, shown).await?;
+        violations.extend(fault.map(|fault| found("I12", fault)));
+    }
+    violations.extend(wrong_modes(dir.root()));
+    let ids = cases.iter().map(|case| case.id.to_string()).collect();
+    let left = find_leftovers(dir, subject.project, &known, &ids);
+    health.leftovers = left.into_iter().map(|(leftover, _)| leftover).collect();
+    health.leftovers.extend(places_of(dir, &ownerless));
+    Ok(health)
+}
+
+/// Examines the records of a ledger and the files that belong to them, wherever it lies.
+pub(crate) async fn examine_ledger(
+    store: &dyn Store,
+    dir: &LedgerDir,
+) -> Result<LedgerHealth, CaseError> {
+    let (health, ..) = examine_records(store, dir).await?;
+    Ok(health)
+}
+
+/// Returns what the records and their files show, with the cases and the runs that the ledger knows.
+async fn examine_records(
+    store: &dyn Store,
+    dir: &LedgerDir,
+) -> Result<(LedgerHealth, Vec<CaseRecord>, BTreeSet<String>), CaseError> {
     let mut violations = store.check().await?;
     let cases = store.recent_cases(u32::MAX).await?;
     let mut runs = 0;
@@ -65,26 +106,17 @@ pub async fn examine(subject: &Subject<'_>) -> Result<LedgerHealth, CaseError> {
             format!("directory runs/{name} belongs to no run"),
         ));
     }
-    for case in ownerless_places(dir, &cases) {
-        let text = format!("files of an agent are left although case {case} has ended");
-        violations.push(found("I8", text));
-    }
-    violations.extend(keys::exposed(subject, &known));
-    if let Some(project) = subject.project {
-        let shown = subject.settings.disputes.shown_resolved;
-        let fault = fault_of_file(store, project, shown).await?;
-        violations.extend(fault.map(|fault| found("I12", fault)));
-    }
-    violations.extend(wrong_modes(dir.root()));
-    Ok(LedgerHealth {
+    let health = LedgerHealth {
         cases: cases.len(),
         runs,
         violations,
-    })
+        leftovers: Vec::new(),
+    };
+    Ok((health, cases, known))
 }
 
 /// Returns the cases of which agents' files are left although they have ended, or nobody knows them.
-fn ownerless_places(dir: &LedgerDir, cases: &[CaseRecord]) -> Vec<CaseId> {
+pub(crate) fn ownerless_places(dir: &LedgerDir, cases: &[CaseRecord]) -> Vec<CaseId> {
     let record = |id: &CaseId| cases.iter().find(|case| case.id == *id);
     let is_at_work = |case: &CaseRecord| case.owned || !matches!(case.state, CaseState::Closed(_));
     let mut left = dir.cases_with_worktrees();
@@ -104,7 +136,7 @@ fn ownerless_places(dir: &LedgerDir, cases: &[CaseRecord]) -> Vec<CaseId> {
 fn wrong_modes(root: &Path) -> Vec<Violation> {
     use std::os::unix::fs::PermissionsExt as _;
     let mut wrong = Vec::new();
-    for name in ["", "ledger.db", "runs", "blobs", "homes"] {
+    for name in ["", "ledger.db", "runs", "packs", "blobs", "homes"] {
         let path = root.join(name);
         let Ok(data) = std::fs::metadata(&path) else {
             continue;

@@ -216,6 +216,7 @@ fn invariant_of(kind: &EventKind) -> &'static str {
         | EventKind::FindingsTracked { .. }
         | EventKind::Dispute(_)
         | EventKind::Trial(_)
+        | EventKind::FilesCollected { .. }
         | EventKind::Noted { .. } => "derived",
     }
 }

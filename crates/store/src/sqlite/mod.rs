@@ -7,6 +7,7 @@ mod batch;
 mod caps;
 mod cases;
 mod check;
+mod copy;
 mod decisions;
 mod disputes;
 mod effects;
@@ -199,6 +200,10 @@ impl Store for SqliteStore {
         let mut conn = self.site.connect().await?;
         let result = check::check(&mut conn).await;
         result.map_err(|error| self.site.explain("check", error))
+    }
+
+    async fn copy_to(&self, path: &Path) -> Result<(), StoreError> {
+        copy::copy_to(&self.site, path).await
     }
 
     async fn rebuild(&self) -> Result<(), StoreError> {

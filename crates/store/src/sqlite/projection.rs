@@ -74,6 +74,7 @@ pub(super) fn add(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
         | EventKind::EvidenceWeighed { .. }
         | EventKind::ReviewSettled { .. }
         | EventKind::Trial(_)
+        | EventKind::FilesCollected { .. }
         | EventKind::Noted { .. } => Ok(()),
     }
 }
