@@ -7,7 +7,8 @@ use std::path::Path;
 
 use tribunal_code::linter_settings::{RestoredSettings, holds_linter_settings, with_settings_of};
 
-use super::checkout::{AgentFiles, place};
+use super::agent_names::speaks_to_agents;
+use super::checkout::place;
 use super::listing::{self, Entry, Kind, Side};
 use super::repository::Repository;
 use super::{ChangeError, blobs};
@@ -70,9 +71,12 @@ pub(crate) fn earlier_linter_settings(
 /// Writes the settings into a checkout.
 pub(crate) fn restore_linter_settings(root: &Path, files: &[EarlierSettings]) -> io::Result<()> {
     for file in files {
-        let Some(path) = place(file.path.as_bytes(), AgentFiles::LeftOut) else {
+        let Some(path) = place(file.path.as_bytes()) else {
             continue;
         };
+        if speaks_to_agents(&file.path) {
+            continue;
+        }
         let path = root.join(path);
         if std::fs::symlink_metadata(&path).is_ok_and(|data| !data.is_dir()) {
             std::fs::remove_file(&path)?;
