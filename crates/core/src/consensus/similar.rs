@@ -360,11 +360,11 @@ mod tests {
         wording.comparisons.get()
     }
 
-    /// Returns the ids in each group and its calculation. Findings are a reviewer, an id and a text.
-    fn settled(
-        findings: &[(&str, &str, &str)],
-        policy: &Policy,
-    ) -> Vec<(Vec<String>, Vec<(Step, i32)>)> {
+    /// The ids in a group, and its calculation.
+    type GroupCalculation = (Vec<String>, Vec<(Step, i32)>);
+
+    /// Returns each group with its calculation. Findings are a reviewer, an id and a text.
+    fn settled(findings: &[(&str, &str, &str)], policy: &Policy) -> Vec<GroupCalculation> {
         let finding = |&(reviewer, id, description): &(&str, &str, &str)| Finding {
             id: id.to_owned(),
             reviewer: reviewer.to_owned(),
