@@ -196,6 +196,7 @@ fn of_two_places_that_read_the_same_none_is_dismissed_by_its_code() {
 
 #[test]
 fn a_ruling_covers_its_function_and_no_other_of_that_name() {
+    type Change = fn(&mut CitedPlace);
     let known = ruling().fingerprint;
     let old = TeamRuling {
         scope: String::new(),
@@ -211,7 +212,6 @@ fn a_ruling_covers_its_function_and_no_other_of_that_name() {
         |place: &mut CitedPlace| (place.is_only, place.is_only_name) = (false, false);
     let two_classes = |place: &mut CitedPlace| place.is_only_name = false;
     let more_parameters = |place: &mut CitedPlace| place.signature = "(self,a,b)#0".to_owned();
-    type Change = fn(&mut CitedPlace);
     let table: [(&str, &TeamRuling, &str, Change, bool); 12] = [
         ("the same, moved", &ruling(), "ffff", |_| (), false),
         ("another class", &ruling(), "ffff", other_class, true),
