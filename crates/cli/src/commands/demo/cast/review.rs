@@ -72,10 +72,12 @@ pub(super) fn bob() -> Vec<Value> {
         "due([a]) and then due([b]) returns both",
         "Make the list inside the function.",
     );
-    let mended = json!({ "checks": [{"finding_id": "F1", "state": "fixed",
-        "reason": "depot.py:28 makes a new list for each call"}]});
+    let mended = |reason: &str| json!({ "checks": [{"finding_id": "F1", "state": "fixed", "reason": reason}]});
+    let list = mended("depot.py:28 makes a new list for each call");
+    let query = mended("depot.py:11 has a placeholder where the name was");
     vec![
-        answering(&[VERIFY], mended),
+        answering(&[VERIFY, "All calls of `due` share one list"], list),
+        answering(&[VERIFY], query),
         examining("depot.py:20 calls `safe_load`, which knows no tags that build objects."),
         reporting(&[WORK], &[]),
         reporting(&[STATEMENT], &[injection, shared]),

@@ -130,6 +130,11 @@ fn a_finding_is_explained_with_all_that_was_said_and_every_number() {
     accepted: high, confidence 51, conflict-resolved
     at src/pay.py:5 in case [CASE], uncommitted work on main, policy tribunal
 
+    Code
+        4 | def total(rows, user):
+      > 5 |     rate = db.execute("SELECT rate FROM rates WHERE user = '%s'" % user)
+        6 |     return sum(row.amount for row in rows) * rate
+
     Why
       Reported by anthropic.
       The reviewers differ about whether it is a problem.
