@@ -539,7 +539,7 @@ fn restoring_replaces_nothing_that_anybody_may_want() {
     std::fs::set_permissions(homes.parent().unwrap(), private).unwrap();
     std::fs::write(homes.join("login"), "kept").unwrap();
     env.run(["restore", "b.tar.gz", "--force"]).assert_code(0);
-    assert_eq!(cases(&env, &env.ledger()), [first.clone()]);
+    assert_eq!(cases(&env, &env.ledger()), std::slice::from_ref(&first));
     assert_eq!(std::fs::read(homes.join("login")).unwrap(), b"kept");
     env.assert_healthy();
     let aside = std::fs::read_dir(env.root())

@@ -126,14 +126,15 @@ impl Outline {
     #[must_use]
     pub fn mark(&self, line: u32) -> ScopeMark {
         let scopes = self.scopes.iter().zip(&self.marks);
-        let around = scopes.filter(|(scope, _)| (scope.line..=scope.end_line).contains(&line));
+        let mut around = scopes.filter(|(scope, _)| (scope.line..=scope.end_line).contains(&line));
         let outside = || ScopeMark {
             signature: String::new(),
             is_only: true,
             is_only_plain: true,
             is_only_name: true,
         };
-        around.last().map_or_else(outside, |(_, mark)| mark.clone())
+        let innermost = around.next_back();
+        innermost.map_or_else(outside, |(_, mark)| mark.clone())
     }
 
     /// Returns the path of `line` as version 0.1.0 wrote it, where methods have no owners.

@@ -178,6 +178,10 @@ fn help_names_every_command_and_the_exit_codes() {
       resume       Go on with a case that was interrupted, parked, or ended without all answers
       replay       Do a recorded case again, offline, with the recorded answers
       export       Write everything about a case into one file
+      gc           Make the ledger smaller: pack what has ended, let go what is old, remove what was
+                   left behind
+      backup       Write the whole ledger into one file, while others work with it
+      restore      Make a ledger out of a backup
       config       Show and change the settings
       doctor       Check the configuration, the agents and the ledger
       completions  Print the completion script for a shell

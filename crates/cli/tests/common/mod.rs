@@ -139,6 +139,7 @@ impl TestEnv {
 
     /// Moves a part of the place (`project`, `ledger` or `home`) to another file system, which is gone
     /// when the result is dropped; nothing where there is no other.
+    #[expect(clippy::print_stderr, reason = "a test that is skipped has to say so")]
     pub fn move_elsewhere(&self, part: &str) -> Option<tempfile::TempDir> {
         use std::os::unix::fs::MetadataExt as _;
         let other = tempfile::tempdir_in("/dev/shm").ok()?;

@@ -207,13 +207,11 @@ impl Engine {
                 more: u32::try_from(places.len().saturating_sub(NAMED)).unwrap_or(u32::MAX),
                 spoils,
             };
-            let mut told = self
-                .watch
-                .told
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            told.extend(disturbed.disturbance());
-            drop(told);
+            {
+                let told = self.watch.told.lock();
+                let mut told = told.unwrap_or_else(PoisonError::into_inner);
+                told.extend(disturbed.disturbance());
+            }
             case.record([disturbed]).await?;
         }
         Ok(())

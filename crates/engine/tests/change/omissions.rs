@@ -51,7 +51,7 @@ fn each_reason_has_its_word() {
         "not .env: may hold credentials",
         "not Cargo.lock: lock file",
         "not app.min.js: generated",
-        "not big.txt: too large, 3145728 bytes",
+        "not big.txt: not code, 3145728 bytes",
         "not certificate.txt: may hold credentials",
         "not docs/notes.md: ignored by the config",
         "not gen.rs: generated",

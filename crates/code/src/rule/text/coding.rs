@@ -101,7 +101,7 @@ fn odd_coding(file: &TextFile<'_>) -> Vec<Found> {
     }
     let found = declared(file.text).filter(|(_, name)| {
         let is_odd = |odd: &&str| name == *odd || name.starts_with(&format!("{odd}-"));
-        ODD.iter().any(|odd| is_odd(&odd))
+        ODD.iter().any(is_odd)
     });
     let found = found.map(|(row, name)| Found::at(row, 0).named(&name));
     found.into_iter().collect()
