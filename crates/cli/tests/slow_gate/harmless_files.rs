@@ -115,7 +115,7 @@ pub(crate) fn cases() -> Vec<CorpusCase> {
         ),
         new("an empty file of Ruby", "lib/empty.rb", ""),
         new(
-            "a translation",
+            "a translation for Apple's systems",
             "en/Localizable.strings",
             "\"a\" = \"b\";\n",
         ),
