@@ -144,7 +144,7 @@ const EXAMPLES: [&str; 8] = [
 /// Tells whether a file belongs to Tribunal: its settings, rules, rulings and ledger, and the
 /// rendering of its disputes.
 pub(crate) fn is_own(path: &str) -> bool {
-    path.starts_with(".tribunal/") || path == "dispute.md"
+    path.starts_with(".tribunal/") || matches!(path, "dispute.md" | ".dispute.md.unfinished")
 }
 
 /// Returns why a file of this name is left out, if it is.
