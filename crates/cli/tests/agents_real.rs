@@ -280,7 +280,8 @@ fn parks_for_a_long_pause(subject: Subject) {
     assert_eq!((code, class.as_str()), (7, expected), "{what}");
     // Claude Code and Codex do not say how long to wait: we try as often as we may, then park.
     scene.assert_requests(3 * requests, &what);
-    let most = WALL + Duration::from_secs(3);
+    // Every run may take its whole limit, and starting such a program takes long on a busy machine.
+    let most = 3 * WALL + Duration::from_secs(60);
     assert!(elapsed < most, "{what}: took {elapsed:?}");
     scene.assert_clean(&what);
 }
