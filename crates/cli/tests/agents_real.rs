@@ -218,7 +218,7 @@ fn fails_within(subject: Subject, scenario: &str, limits: &str, wall: Duration) 
     assert!(class == expected || own_word, "{what}");
     assert!(matches!(code, 5 | 7), "{what}");
     scene.assert_requests(requests, &what);
-    let most = wall + Duration::from_secs(3);
+    let most = wall + Duration::from_secs(60);
     assert!(elapsed < most, "{what}: took {elapsed:?}");
     scene.assert_clean(&what);
 }
@@ -303,7 +303,7 @@ fn leaves_no_tool_child(subject: Subject) {
     // Codex lets a command go on in the background and answers; the others wait for it in vain.
     assert_eq!(ran.code == Some(0), subject == Codex, "{what}");
     assert!(
-        elapsed < Duration::from_secs(18 + 3),
+        elapsed < Duration::from_secs(18 + 60),
         "{what}: took {elapsed:?}"
     );
     // One that asks for the tool, and with Codex one with its result.
