@@ -38,6 +38,18 @@ pub trait Agent: Send + Sync {
         cancel: CancellationToken,
     ) -> Result<Reply, AgentError>;
 
+    /// Runs `call` for a step of a case. Only an agent that answers from a record needs to know which
+    /// step it is: tools are called with the same empty prompt for every step.
+    async fn run_step(
+        &self,
+        _step: &str,
+        call: Call,
+        progress: Progress,
+        cancel: CancellationToken,
+    ) -> Result<Reply, AgentError> {
+        self.run(call, progress, cancel).await
+    }
+
     /// Tells whether the agent looks at the directory of a call, which must then exist.
     fn works_in_directory(&self) -> bool {
         false

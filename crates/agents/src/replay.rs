@@ -13,8 +13,9 @@ use crate::{Agent, AgentError, AgentEvent, Call, Profile, Progress, Reply};
 
 /// An agent that gives the answers of recorded runs again.
 ///
-/// A recording answers when its agent and its whole prompt are the same. Several recordings of one
-/// prompt are given in their order; the last one repeats.
+/// A recording answers when its agent and its whole prompt are the same. Of several recordings of one
+/// prompt, the one of the same step answers; for another step they are given in their order, and the
+/// last one repeats.
 #[derive(Debug)]
 pub struct ReplayAgent {
     profile: Profile,
@@ -45,8 +46,12 @@ impl ReplayAgent {
         }
     }
 
-    fn find(&self, prompt: &str) -> Option<&Recording> {
+    fn find(&self, step: &str, prompt: &str) -> Option<&Recording> {
         let positions = self.by_prompt.get(prompt)?;
+        let mut all = positions.iter().filter_map(|at| self.recordings.get(*at));
+        if let Some(recording) = all.find(|one| one.step == step) {
+            return Some(recording);
+        }
         let first = *positions.first()?;
         let turn = {
             let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,12 +108,22 @@ impl Agent for ReplayAgent {
         progress: Progress,
         cancel: CancellationToken,
     ) -> Result<Reply, AgentError> {
+        self.run_step("", call, progress, cancel).await
+    }
+
+    async fn run_step(
+        &self,
+        step: &str,
+        call: Call,
+        progress: Progress,
+        cancel: CancellationToken,
+    ) -> Result<Reply, AgentError> {
         if cancel.is_cancelled() {
             let message = "The run was cancelled";
             return Err(AgentError::new(ErrorClass::Cancelled, message));
         }
         let recording = self
-            .find(&call.prompt)
+            .find(step, &call.prompt)
             .ok_or_else(|| self.miss(&call.prompt))?;
         let reply = recording.result.clone()?;
         progress.report(AgentEvent::Started {

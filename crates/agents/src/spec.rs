@@ -160,6 +160,8 @@ impl Api {
 pub struct Recording {
     /// The agent that was asked.
     pub agent: AgentName,
+    /// The step of the case for which it was asked.
+    pub step: String,
     /// The prompt, whole.
     pub prompt: String,
     /// What came back.

@@ -31,6 +31,7 @@ fn reply(text: &str) -> Reply {
 fn recording(agent: &str, prompt: &str, answer: &str) -> Recording {
     Recording {
         agent: name(agent),
+        step: "recorded".to_owned(),
         prompt: prompt.to_owned(),
         result: Ok(reply(answer)),
     }
@@ -47,6 +48,10 @@ fn agent(recordings: Vec<Recording>) -> ReplayAgent {
 }
 
 async fn ask(agent: &ReplayAgent, prompt: &str) -> Result<Reply, AgentError> {
+    ask_for(agent, "another step", prompt).await
+}
+
+async fn ask_for(agent: &ReplayAgent, step: &str, prompt: &str) -> Result<Reply, AgentError> {
     let call = Call {
         run: RunId::from_bits(7),
         prompt: prompt.to_owned(),
@@ -61,8 +66,33 @@ async fn ask(agent: &ReplayAgent, prompt: &str) -> Result<Reply, AgentError> {
         max_cost: None,
     };
     agent
-        .run(call, Progress::default(), CancellationToken::new())
+        .run_step(step, call, Progress::default(), CancellationToken::new())
         .await
+}
+
+#[tokio::test]
+async fn the_recording_of_a_step_answers_it_although_others_have_the_same_prompt() {
+    let of = |step: &str| Recording {
+        step: step.to_owned(),
+        ..recording("ann", "", step)
+    };
+    let agent = agent(vec![
+        of("prove ann"),
+        of("review ann"),
+        of("work review ann"),
+    ]);
+    assert_eq!(
+        ask_for(&agent, "work review ann", "").await,
+        Ok(reply("work review ann"))
+    );
+    assert_eq!(
+        ask_for(&agent, "review ann", "").await,
+        Ok(reply("review ann"))
+    );
+    assert_eq!(
+        ask_for(&agent, "review ann", "").await,
+        Ok(reply("review ann"))
+    );
 }
 
 #[tokio::test]

@@ -291,16 +291,22 @@ fn recorded_seats(runs: &[ExportedRun]) -> BTreeMap<AgentName, Result<Seat, Stri
 /// Returns what was asked and answered. Of a step's runs the last one decided; those before it
 /// failed and are not played again.
 pub(crate) fn recordings(runs: &[ExportedRun]) -> Vec<Recording> {
-    let decisive: BTreeMap<_, _> = runs.iter().map(|run| (&run.record.step, run)).collect();
+    let last: BTreeMap<_, _> = runs
+        .iter()
+        .map(|run| (&run.record.step, &run.record.id))
+        .collect();
+    let is_decisive = |run: &&ExportedRun| last.get(&run.record.step) == Some(&&run.record.id);
     let recording = |run: &ExportedRun| {
         let agent = run.record.agent.clone();
         Some(Recording {
             agent,
+            step: run.record.step.as_str().to_owned(),
             prompt: run.prompt.clone()?,
             result: recorded_result(run)?,
         })
     };
-    decisive.into_values().filter_map(recording).collect()
+    let decisive = runs.iter().filter(is_decisive);
+    decisive.filter_map(recording).collect()
 }
 
 fn recorded_result(run: &ExportedRun) -> Option<Result<tribunal_agents::Reply, AgentError>> {

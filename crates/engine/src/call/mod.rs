@@ -216,9 +216,12 @@ impl Engine {
         let clock = Instant::now();
         let (sender, events) = mpsc::channel(256);
         let watching = progress::watch(case, run.clone(), seat.price, events);
-        let working = seat
-            .agent
-            .run(call, Progress::to(sender), case.stop_token().clone());
+        let working = seat.agent.run_step(
+            step.as_str(),
+            call,
+            Progress::to(sender),
+            case.stop_token().clone(),
+        );
         let asking = async { tokio::join!(working, watching) };
         tokio::pin!(asking);
         let (result, watched) = if harmless {
