@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::str::FromStr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ast_grep_core::Pattern;
 use ast_grep_core::language::Language as PatternLanguage;
@@ -14,6 +14,8 @@ use ast_grep_core::tree_sitter::{LanguageExt, StrDoc, TSLanguage};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tree_sitter::{ParseOptions, Parser, Tree};
+
+use crate::computing_time::ComputingTime;
 
 /// A programming language with a grammar of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -44,7 +46,7 @@ pub enum Language {
 pub struct Limits {
     /// The largest source that is parsed, in bytes.
     pub bytes: usize,
-    /// How long parsing one file may take, and again how long checking it may take.
+    /// How long the processor may work on parsing one file, and again on checking it.
     pub time: Duration,
 }
 
@@ -52,7 +54,6 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             bytes: 4 << 20,
-            // Generous: a busy machine must not change what is found.
             time: Duration::from_secs(20),
         }
     }
@@ -267,9 +268,9 @@ impl Grammar {
         parser
             .set_language(&self.inner)
             .map_err(|_| ParseError::NoGrammar(self.language))?;
-        let end = Instant::now() + limits.time;
+        let limit = ComputingTime::lasting(limits.time);
         let mut watch = |_: &tree_sitter::ParseState| {
-            if Instant::now() > end {
+            if limit.is_over() {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())

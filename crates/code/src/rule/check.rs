@@ -1,12 +1,10 @@
 //! Checks one file: one parse, one walk, every rule.
 
-use std::time::Instant;
-
 use ast_grep_core::matcher::MatcherExt;
 use ast_grep_core::tree_sitter::StrDoc;
 use ast_grep_core::{AstGrep, NodeMatch};
 use serde::Serialize;
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 use tribunal_core::finding::{Category, Label};
 use tribunal_core::review::rule_level::{RuleLevel, RuleLevels};
 use tribunal_core::scale::Confidence;
@@ -17,6 +15,7 @@ use super::load::{LanguageRules, Rule, RuleSet};
 use super::meta::{Domain, RuleInfo, Scope};
 use super::suppress::marker;
 use super::text::{self, TextSource};
+use crate::computing_time::ComputingTime;
 use crate::language::{Grammar, Language, Limits, ParseError};
 use crate::lines::LineSet;
 use crate::outline::{Outline, last_line, line_number};
@@ -131,6 +130,8 @@ pub struct Report {
     pub refused: Vec<Refused>,
     /// Why the check is incomplete; nothing when it is complete.
     pub cut_off: Option<CutOff>,
+    /// The first lines of interest that do not parse, so that rules may have missed something there.
+    pub unparsed: Option<(u32, u32)>,
 }
 
 /// Checks files with the built-in rules of some domains and a project's own.
@@ -206,7 +207,7 @@ impl Reviewer {
             reviewer: self,
             source,
             root: &root,
-            end: Instant::now() + self.limits.time,
+            limit: ComputingTime::lasting(self.limits.time),
             until_look: 0,
             most,
             found: Vec::new(),
@@ -215,14 +216,20 @@ impl Reviewer {
         let sets = [Some(built_in), self.project.of(source.language)];
         walk.run(&sets);
         let Walk { found, cut_off, .. } = walk;
+        let unparsed = first_unparsed(source, &tree);
         if found.is_empty() {
             return Ok(Report {
                 cut_off,
+                unparsed,
                 ..Report::default()
             });
         }
         let outline = Outline::new(source.language, &tree, source.text);
-        Ok(self.leveled(report(source, &outline, found, cut_off)))
+        let report = Report {
+            unparsed,
+            ..report(source, &outline, found, cut_off)
+        };
+        Ok(self.leveled(report))
     }
 
     /// Checks the text of a file, whatever it is: configuration, scripts, prose, code.
@@ -298,7 +305,7 @@ struct Walk<'t, 'r> {
     reviewer: &'r Reviewer,
     source: &'r Source<'r>,
     root: &'t AstGrep<StrDoc<Grammar>>,
-    end: Instant,
+    limit: ComputingTime,
     until_look: u32,
     most: usize,
     found: Vec<Found<'t, 'r>>,
@@ -379,7 +386,7 @@ impl<'t, 'r> Walk<'t, 'r> {
             return false;
         }
         self.until_look = 32;
-        if Instant::now() > self.end {
+        if self.limit.is_over() {
             self.cut_off = Some(CutOff::Time);
         }
         self.cut_off.is_some()
@@ -415,6 +422,33 @@ impl<'t, 'r> Walk<'t, 'r> {
             label,
             message: fill(&rule.info.message, matched),
         });
+    }
+}
+
+/// Returns the first lines of interest that the grammar does not understand.
+///
+/// Macros make C and C++ unparsable without their preprocessor, so nothing is said about these.
+fn first_unparsed(source: &Source<'_>, tree: &Tree) -> Option<(u32, u32)> {
+    if matches!(source.language, Language::C | Language::Cpp) || !tree.root_node().has_error() {
+        return None;
+    }
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        if node.is_error() || node.is_missing() {
+            let start = line_number(node.start_position().row);
+            let end = line_number(node.end_position().row).max(start);
+            if source.changed.is_none_or(|lines| lines.touches(start, end)) {
+                return Some((start, end));
+            }
+        } else if node.has_error() && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return None;
+            }
+        }
     }
 }
 
