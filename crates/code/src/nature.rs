@@ -66,6 +66,7 @@ impl Nature {
             (Some(Self::OtherCode), _) if is_notebook_without_code(path, text) => Self::Data,
             (Some(nature), _) => nature,
             (None, None) if is_manual_page(path, text) => Self::Prose,
+            (None, None) if is_completion(text) => Self::Config(Format::Shell),
             (None, None) if is_surely_no_code(text) => Self::Data,
             (None, None) => Self::OtherCode,
         }
@@ -231,10 +232,10 @@ const PROSE: [&str; 23] = [
     "textile", "rdoc", "wiki", "bib", "pod", "po", "pot", "license", "news", "rtf", "help", "typ",
 ];
 
-const DATA: [&str; 29] = [
+const DATA: [&str; 32] = [
     "csv", "tsv", "jsonl", "ndjson", "geojson", "log", "snap", "out", "golden", "expected",
     "stdout", "stderr", "dat", "map", "ics", "vcf", "srt", "vtt", "gpx", "kml", "pub", "crt",
-    "asc", "sig", "puml", "plantuml", "dot", "gv", "mmd",
+    "cer", "csr", "pem", "asc", "sig", "puml", "plantuml", "dot", "gv", "mmd",
 ];
 
 fn is_prose_name(lower: &str) -> bool {
@@ -259,8 +260,13 @@ fn is_prose_name(lower: &str) -> bool {
             | "patents"
             | "unlicense"
     );
+    // Instructions for agents are words, however many there are.
+    let instructs = matches!(
+        lower,
+        ".cursorrules" | ".windsurfrules" | ".clinerules" | ".goosehints"
+    );
     // `readme.md` has an ending of its own; these have none.
-    named && !lower.contains('.')
+    instructs || named && !lower.contains('.')
 }
 
 fn format_of_name(lower: &str) -> Option<Format> {
@@ -289,7 +295,7 @@ fn format_of_name(lower: &str) -> Option<Format> {
         | ".c8rc" => Some(Format::Json),
         "go.mod" | "go.work" | "codeowners" | "procfile" | "pipfile" | "cname" | "manifest.in"
         | "py.typed" | ".env.example" | ".env.sample" | ".env.template" | ".env.dist"
-        | "robots.txt" | "pom.properties" | "owners" | "_redirects" | "_headers" => {
+        | "robots.txt" | "caddyfile" | "pom.properties" | "owners" | "_redirects" | "_headers" => {
             Some(Format::Settings)
         }
         "cargo.lock" => Some(Format::Toml),
@@ -392,16 +398,46 @@ fn by_shebang(text: &str) -> Option<Nature> {
 
 /// Tells whether a file is a notebook, and all of its cells are text.
 fn is_notebook_without_code(path: &str, text: &str) -> bool {
-    let cells = || {
-        let notebook: serde_json::Value = serde_json::from_str(text).ok()?;
-        notebook.get("cells")?.as_array().cloned()
-    };
-    let is_text = |cell: &serde_json::Value| {
-        let kind = cell.get("cell_type").and_then(|kind| kind.as_str());
-        matches!(kind, Some("markdown" | "raw"))
-    };
+    is_notebook(path) && code_cells(text).is_some_and(|cells| cells.is_empty())
+}
+
+/// Tells whether a file is a notebook, and its code is the same in both texts: only what it printed, or
+/// prose, is another.
+#[must_use]
+pub fn has_same_cells(path: &str, before: &str, after: &str) -> bool {
+    let cells = |text: &str| code_cells(text).filter(|_| is_notebook(path));
+    cells(before).is_some_and(|before| Some(before) == cells(after))
+}
+
+fn is_notebook(path: &str) -> bool {
     path.to_ascii_lowercase().ends_with(".ipynb")
-        && cells().is_some_and(|cells| cells.iter().all(is_text))
+}
+
+/// Returns the sources of all cells of a notebook that may be code; nothing if it is not a notebook.
+fn code_cells(text: &str) -> Option<Vec<serde_json::Value>> {
+    let notebook: serde_json::Value = serde_json::from_str(text).ok()?;
+    let cells = notebook.get("cells")?.as_array()?.iter();
+    let is_code = |cell: &&serde_json::Value| {
+        let kind = cell.get("cell_type").and_then(|kind| kind.as_str());
+        !matches!(kind, Some("markdown" | "raw"))
+    };
+    let code = cells.filter(is_code).map(|cell| {
+        let mut cell = cell.clone();
+        if let Some(cell) = cell.as_object_mut() {
+            for written in ["execution_count", "outputs", "id", "metadata"] {
+                cell.remove(written);
+            }
+        }
+        cell
+    });
+    Some(code.collect())
+}
+
+/// Tells whether a text is a function that zsh loads by itself.
+fn is_completion(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default();
+    let word = first.split_whitespace().next().unwrap_or_default();
+    matches!(word, "#compdef" | "#autoload")
 }
 
 /// Tells whether a text is a page of a manual: `tool.1`, in the language of `man`.
@@ -454,6 +490,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_notebook_that_only_printed_something_else_has_the_same_code() {
+        let notebook = |source: &str, output: &str| {
+            format!(
+                r#"{{"cells": [{{"cell_type": "code", "source": ["{source}"], "outputs": ["{output}"]}}]}}"#
+            )
+        };
+        let before = notebook("print(1)", "1");
+        assert!(has_same_cells(
+            "a.ipynb",
+            &before,
+            &notebook("print(1)", "2")
+        ));
+        assert!(!has_same_cells(
+            "a.ipynb",
+            &before,
+            &notebook("eval(x)", "1")
+        ));
+        assert!(!has_same_cells("a.py", &before, &before));
+        assert!(!has_same_cells("a.ipynb", "x", "x"));
+    }
+
+    #[test]
     fn names_and_first_lines_decide_and_doubt_is_code() {
         let config = |format| Nature::Config(format);
         let cases = [
@@ -494,6 +552,14 @@ mod tests {
             ("a.vcxproj", "", config(Format::Xml)),
             ("a.puml", "", Nature::Data),
             ("OWNERS", "", config(Format::Settings)),
+            ("deploy/Caddyfile", "", config(Format::Settings)),
+            (".cursorrules", "Use tabs; never `eval`.\n", Nature::Prose),
+            (
+                "_shop",
+                "#compdef shop\n_arguments\n",
+                config(Format::Shell),
+            ),
+            ("certs/ca.pem", "", Nature::Data),
             ("requirements-dev.txt", "", config(Format::Settings)),
             ("requirements/min.in", "a==1\n", config(Format::Settings)),
             ("CMakeLists.txt", "", config(Format::Build)),

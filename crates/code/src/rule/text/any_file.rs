@@ -109,6 +109,21 @@ pub(super) const RULES: &[TextRule] = &[
                 &[1],
             ),
             ("c.md", "<<<<<<< HEAD\nx\n", &[1]),
+            (
+                "c.md",
+                "```python\n<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> topic\n```\n",
+                &[2],
+            ),
+            (
+                "c.md",
+                "<<<<<<< HEAD\n```\nx\n=======\n```\ny\n>>>>>>> topic\n",
+                &[1],
+            ),
+            (
+                "c.py",
+                "```\n<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> topic\n```\n",
+                &[2],
+            ),
             ("c.yml", "a: 1\n>>>>>>> feature\n", &[2]),
             ("c.py", "x = 1\n<<<<<<< Updated upstream\n", &[2]),
         ],
@@ -117,6 +132,10 @@ pub(super) const RULES: &[TextRule] = &[
             ("a.rst", "Title\n>>>>>>>\n\nOther\n<<<<<<<\n"),
             ("mail.txt", ">>>>>>> he wrote\n>>>>>>> this\n"),
             ("docs/git.md", "```\n<<<<<<< HEAD\n```\n"),
+            (
+                "docs/git.md",
+                "Then:\n\n```text\n<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> topic\n```\n",
+            ),
             (
                 "run.sh",
                 "cat <<EOF\n>>>>>>>>>>>> Start\n<<<<<<<<<<<< End\nEOF\n",
@@ -371,9 +390,15 @@ fn conflict_marker(file: &TextFile<'_>) -> Vec<Found> {
     let mut open: Option<(usize, usize, bool)> = None;
     let mut alone = Vec::new();
     let mut is_fenced = false;
+    // Since which line a block shows plain text, as a page about git does.
+    let mut shown_since: Option<usize> = None;
     for (row, line) in file.lines.iter().enumerate() {
         let start = line.trim_start();
-        is_fenced ^= start.starts_with("```") || start.starts_with("~~~");
+        if start.starts_with("```") || start.starts_with("~~~") {
+            is_fenced = !is_fenced;
+            let is_shown = is_fenced && is_quoted(file, is_fenced) && shows_text(start);
+            shown_since = is_shown.then_some(row);
+        }
         let Some((sign, size, label)) = marker_of(line) else {
             continue;
         };
@@ -390,6 +415,9 @@ fn conflict_marker(file: &TextFile<'_>) -> Vec<Found> {
             }
             ('>', Some((start, first, true))) if size == first => {
                 open = None;
+                if shown_since.is_some_and(|since| since < start) {
+                    continue;
+                }
                 all.push(Found {
                     end: row,
                     ..Found::at(start, 0)
@@ -414,6 +442,15 @@ fn is_lone_marker(nature: Nature, sign: char, size: usize, label: &str) -> bool 
         Nature::Data => false,
         Nature::Code(_) | Nature::Config(_) | Nature::OtherCode => true,
     }
+}
+
+/// Tells whether a fence opens a block of text or of a terminal, and not of code in some language.
+fn shows_text(fence: &str) -> bool {
+    let language = fence.trim_start_matches(['`', '~']).trim();
+    matches!(
+        language.to_ascii_lowercase().as_str(),
+        "" | "conflict" | "console" | "diff" | "git" | "plain" | "plaintext" | "text" | "txt"
+    )
 }
 
 /// Tells whether a line of prose shows what a marker looks like.
