@@ -191,6 +191,7 @@ fn sightings(settlement: &Settlement) -> Vec<Sighting> {
                 scope: String::new(),
                 signature: String::new(),
             },
+            file: finding.location.file.clone(),
             places: Category::ALL.map(place).to_vec(),
             earlier_places: Vec::new(),
             is_only: true,

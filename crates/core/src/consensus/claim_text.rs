@@ -120,7 +120,8 @@ impl ClaimText {
 
     /// Tells whether a claim is the one that was shown as `known`: under the same title, and about
     /// the same in full. A title alone says little, such as "Missing validation", so what is told
-    /// below it must be alike. Where less is told than was shown, nothing new is claimed.
+    /// below it must be alike and name no code, text or number that was not shown. Where less is told
+    /// than was shown, nothing new is claimed.
     #[must_use]
     pub fn is_as_shown(&self, known: &Self) -> bool {
         if self.title != known.title || self.title.is_empty() {
@@ -130,7 +131,9 @@ impl ClaimText {
             (None, _) => true,
             (Some(_), None) => known.title_only,
             (Some(own), Some(shown)) => {
-                own == shown || alike(&self.told_below(), &known.told_below()) >= SHOWN
+                let is_alike = || alike(&self.told_below(), &known.told_below()) >= SHOWN;
+                let names_nothing_new = || self.names.is_subset(&known.names);
+                own == shown || is_alike() && names_nothing_new() && self.negated == known.negated
             }
         }
     }
@@ -211,11 +214,15 @@ fn names(text: &str) -> BTreeSet<String> {
         names.extend(quoted.map(plain).filter(|name| !name.is_empty()));
     }
     let marks = |c: char| matches!(c, '`' | '"' | ',' | ';' | '\'' | '[' | ']' | '{' | '}');
+    let mut counts_lines = false;
     for word in text.split(|c: char| c.is_whitespace() || marks(c)) {
         let word = word.trim_matches(|c: char| matches!(c, '.' | ':' | '!' | '?'));
-        if is_name(word) {
+        // Where a line is changes with every edit above it; the place of the claim is known anyway.
+        let is_line_number = counts_lines && word.starts_with(|c: char| c.is_ascii_digit());
+        if is_name(word) && !is_line_number {
             names.insert(plain(word));
         }
+        counts_lines = matches!(word.to_lowercase().as_str(), "line" | "lines");
     }
     names.remove("");
     names
@@ -246,6 +253,48 @@ fn is_name(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_names_other_code_texts_or_numbers_is_not_what_was_shown() {
+        let title = "The answer is wrong";
+        let shown = ClaimText::new(
+            title,
+            "At line 41 `answer` has to be 42 because the caller in main divides by it.",
+        );
+        for (told, same) in [
+            (
+                "At line 41 `answer` has to be 42 because the caller in main divides by it.",
+                true,
+            ),
+            (
+                "At line 44 `answer` has to be 42, because the caller in main divides by it!",
+                true,
+            ),
+            (
+                "`answer` has to be 42 because the caller in main divides by it.",
+                true,
+            ),
+            (
+                "At line 41 `answer` has to be 43 because the caller in main divides by it.",
+                false,
+            ),
+            (
+                "At line 41 `result` has to be 42 because the caller in main divides by it.",
+                false,
+            ),
+            (
+                "At line 41 `answer` has not to be 42: the caller in main divides by it.",
+                false,
+            ),
+            (
+                "At line 41 `answer` has to be 42 because check_all() in main divides by it.",
+                false,
+            ),
+        ] {
+            let again = ClaimText::new(title, told);
+            assert_eq!(again.is_as_shown(&shown), same, "{told}");
+        }
+    }
 
     #[test]
     fn other_words_for_the_same_claim_are_told_from_another_claim() {

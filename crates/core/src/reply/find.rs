@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::fields::{Fields, share};
 use super::json::{ExtractError, extract};
+use super::nested_findings::nested_findings;
 use super::{Problem, linter, tags};
 use crate::finding::{Category, Finding, Label, Location};
 use crate::scale::{Severity, UnknownWord};
@@ -157,6 +158,7 @@ fn read_list(
             });
             continue;
         };
+        found.problems.extend(nested_findings(object, &at));
         let mut fields = Fields {
             object,
             at,

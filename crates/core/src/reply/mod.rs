@@ -10,6 +10,7 @@ mod fields;
 mod find;
 mod json;
 mod linter;
+mod nested_findings;
 mod own;
 mod responses;
 mod rounds;

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::beside::{MORE_TEXT, is_courtesy};
 use super::signed::complete_object;
 use crate::dispute::Answer;
+use crate::text::truncate_chars;
 
 /// What a judge answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -263,7 +264,35 @@ pub fn read_signed_ruling(
         doubt: doubt
             .map(str::to_owned)
             .or_else(|| doubt_beside(&beside, answer))
-            .or_else(|| doubt_of_words(&value, answer)),
+            .or_else(|| doubt_of_words(&value, answer))
+            .or_else(|| doubt_of_other_keys(&value, answer)),
+    })
+}
+
+/// Keys of a ruling that are read, or in which other rulings may be named.
+const KNOWN_KEYS: [&str; 7] = [
+    "nonce", "end", "ruling", "reason", "reversal", "defect", "evidence",
+];
+
+/// Says so if a key that nobody asked for names another ruling. What escalates needs no proof.
+fn doubt_of_other_keys(value: &Value, answer: Answer) -> Option<String> {
+    if answer == Answer::Escalate {
+        return None;
+    }
+    let mut others = value.as_object().into_iter().flatten();
+    let other = others.find_map(|(key, value)| {
+        let is_asked = KNOWN_KEYS.contains(&key.as_str());
+        let said = if is_asked {
+            String::new()
+        } else {
+            value.to_string()
+        };
+        let other = other_ruling(key, answer).or_else(|| other_ruling(&said, answer));
+        other.map(|word| (key.clone(), word.to_owned()))
+    });
+    other.map(|(key, word)| {
+        let key = truncate_chars(&key, 40);
+        format!("`{key}` says \"{word}\" and the `ruling` is {answer}; which of them is meant?")
     })
 }
 
@@ -338,6 +367,30 @@ mod tests {
         format!(
             r#"{{"nonce":"n-7","ruling":{ruling},"reason":"a.rs:3","reversal":"a test","end":"n-7"}}"#
         )
+    }
+
+    #[test]
+    fn a_second_ruling_under_a_key_of_its_own_is_a_doubt() {
+        let more = |ruling: &str, more: &str| {
+            let text =
+                object(ruling).replace(r#""reason":"a.rs:3""#, r#""reason":"a.rs:3 shows it""#);
+            let text = text.replace(r#","end""#, &format!(r#",{more},"end""#));
+            read_signed_ruling(&text, None, "n-7")
+                .unwrap()
+                .checked()
+                .is_ok()
+        };
+        for (ruling, key, counts) in [
+            (r#""DISMISS""#, r#""ruling2":"ENFORCE""#, false),
+            (r#""DISMISS""#, r#""final":{"word":"enforce"}"#, false),
+            (r#""DISMISS""#, r#""ENFORCE":true"#, false),
+            (r#""ENFORCE""#, r#""votes":["ENFORCE","DISMISS"]"#, false),
+            (r#""DISMISS""#, r#""ruling2":"DISMISS""#, true),
+            (r#""DISMISS""#, r#""confidence":80"#, true),
+            (r#""ESCALATE""#, r#""leaning":"ENFORCE""#, true),
+        ] {
+            assert_eq!(more(ruling, key), counts, "{ruling} {key}");
+        }
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub struct Claimed {
 pub struct SightedClaim {
     /// The claim.
     pub claimed: Claimed,
+    /// The file that it is about; empty for none.
+    pub file: String,
     /// The name of its place in each category, in the order of [`Category::ALL`].
     pub places: Vec<String>,
     /// The same as version 0.1.0 named it, where that is another name and means one place.
@@ -244,12 +246,19 @@ impl Sighting {
         claims.filter_map(|claim| claim.score(known)).max()
     }
 
+    /// Returns a dismissed finding that it resembles: one about the same line, else one about another
+    /// line of the same code, which is what an edited line is.
     fn similar(&self, rulings: &[(&Dismissal, Known<'_>)]) -> Option<SimilarDismissal> {
         let alike = |(_, ruled): &&(&Dismissal, Known<'_>)| {
             let mut claims = self.claims.iter();
             claims.any(|claim| claim.score(ruled).is_some())
         };
-        let (ruling, _) = rulings.iter().find(alike)?;
+        let near = |(_, ruled): &&(&Dismissal, Known<'_>)| {
+            let mut claims = self.claims.iter();
+            claims.any(|claim| claim.is_near(ruled))
+        };
+        let found = rulings.iter().find(alike);
+        let (ruling, _) = found.or_else(|| rulings.iter().find(near))?;
         Some(SimilarDismissal {
             finding: ruling.finding.id(),
             title: ruling.finding.title.clone(),
@@ -311,6 +320,22 @@ impl SightedClaim {
             return Some(AS_IT_WAS);
         }
         own.text.restates(&known.text).then_some(RESTATED)
+    }
+
+    /// Tells whether a known finding claims the like of this about the same code, on whatever line. No
+    /// ruling covers that; the reader is only told of it.
+    fn is_near(&self, known: &Known<'_>) -> bool {
+        let own = &self.claimed;
+        let is_same_claim = |one: &Claimed| {
+            let is_said_alike =
+                own.text.likeness(&one.text) >= ONE_FINDING || own.text.has_title_of(&one.text);
+            own.rule == one.rule
+                && own.scope == one.scope
+                && (!own.rule.is_empty() || is_said_alike)
+        };
+        !self.file.is_empty()
+            && self.file == known.finding.location.file
+            && known.claims.iter().any(is_same_claim)
     }
 
     fn is_like(&self, known: &Claimed) -> Option<u32> {

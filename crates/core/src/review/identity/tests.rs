@@ -29,6 +29,7 @@ fn claim(at: &str, rule: &str, (title, description): (&str, &str)) -> SightedCla
             scope: "A.run".to_owned(),
             signature: "(q)#0".to_owned(),
         },
+        file: "a.py".to_owned(),
         places: Category::ALL.map(|category| place(at, category)).to_vec(),
         earlier_places: Vec::new(),
         is_only: true,
@@ -317,4 +318,28 @@ fn a_ruling_covers_its_code_and_no_other_of_that_name() {
         assert_eq!(*mark == "dismissed", is_covered, "{what}");
         assert_eq!(name == "old", is_covered, "{what}");
     }
+}
+
+#[test]
+fn an_edited_line_is_said_to_be_similar_to_what_was_dismissed_and_counts() {
+    let ruled = claim("old line", "eval", ZERO);
+    let mut finding = known("f-1", ZERO.0, Standing::Dismissed, &[ruled]);
+    "a.py".clone_into(&mut finding.location.file);
+    let told = |claim: SightedClaim| {
+        let all = [dismissal(finding.clone())];
+        let recognized = recognize(&[sighting(&[claim])], &[finding.clone()], &all, mint);
+        let one = recognized.into_iter().next().unwrap();
+        assert!(!one.dismissed);
+        one.similar.is_some()
+    };
+    let edited = || claim("new line", "eval", FLOAT);
+    assert!(told(edited()));
+    let mut elsewhere = edited();
+    "b.py".clone_into(&mut elsewhere.file);
+    assert!(!told(elsewhere), "another file");
+    let mut other_code = edited();
+    "B.run".clone_into(&mut other_code.claimed.scope);
+    assert!(!told(other_code), "another function");
+    assert!(!told(claim("new line", "shell", FLOAT)), "another rule");
+    assert!(!told(claim("new line", "", FLOAT)), "another claim");
 }
