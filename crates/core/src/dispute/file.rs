@@ -112,6 +112,9 @@ fn render_one(text: &mut String, dispute: &Dispute) {
             if let Some(limits) = ruling.limits() {
                 let _ = writeln!(text, "**Terms:** {limits}");
             }
+            if dispute.precedent_dropped {
+                let _ = writeln!(text, "**Taken back:** the ruling covers nothing any more");
+            }
         }
         None => render_open(text, dispute),
     }

@@ -208,7 +208,8 @@ impl Dispute {
                     ..finding
                 });
                 let freed = freed.map(|finding| Effect::TrackFinding(Box::new(finding)));
-                Ok((self, freed.into_iter().collect()))
+                let effects = freed.into_iter().chain([Effect::RenderFile]);
+                Ok((self, effects.collect()))
             }
         }
     }

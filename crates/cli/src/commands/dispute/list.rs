@@ -156,7 +156,17 @@ fn print_history(invocation: &Invocation, disputes: &[Dispute]) -> Result<(), Cl
     let mut table = invocation.table(&["ID", "OPENED", "ABOUT", "REASON", "RULING", "BY"]);
     for dispute in disputes {
         let (ruling, by) = match dispute.ruling() {
-            Some(ruling) => (ruling.decision.phrase().to_owned(), ruling.ruler.phrase()),
+            Some(ruling) => {
+                let terms = ruling
+                    .limits()
+                    .map_or_else(String::new, |it| format!("; {it}"));
+                let back = match dispute.precedent_dropped {
+                    true => "; taken back",
+                    false => "",
+                };
+                let told = format!("{}{terms}{back}", ruling.decision.phrase());
+                (told, ruling.ruler.phrase())
+            }
             None => (dispute.status().to_string(), String::new()),
         };
         table.add_row([

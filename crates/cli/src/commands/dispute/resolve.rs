@@ -76,6 +76,7 @@ pub(super) async fn resolve(invocation: &Invocation, args: Resolve) -> Result<Ex
         None => chosen(&engine).await?,
     };
     let before = Before::of(&engine, &named).await?;
+    let has_decision = args.decision.is_some();
     let (decision, notes) = match (args.decision, args.notes) {
         (Some(DecisionWord::Coder), Some(notes)) => (Decision::Dismiss, notes),
         (Some(DecisionWord::Reviewer), Some(notes)) => (Decision::Enforce, notes),
@@ -88,7 +89,10 @@ pub(super) async fn resolve(invocation: &Invocation, args: Resolve) -> Result<Ex
             Terminal.rule(&dispute).await.map_err(|_| undecided())?
         }
         (None, _) | (_, None) => {
-            let text = "say how to rule: `--decision coder|reviewer|custom --notes TEXT`";
+            let text = match has_decision {
+                true => "the reason is missing: add `--notes TEXT`",
+                false => "say how to rule: `--decision coder|reviewer|custom --notes TEXT`",
+            };
             return Err(CliError::new(Exit::Usage, text));
         }
     };
