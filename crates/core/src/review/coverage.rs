@@ -37,8 +37,16 @@ impl Coverage {
     pub fn left_out_in_words(&self) -> String {
         let parts = Omission::ALL.into_iter().filter_map(|why| {
             let count = self.left_out.iter().filter(|file| file.why == why).count();
-            let noun = if count == 1 { "file" } else { "files" };
-            (count > 0).then(|| format!("{count} {noun} {}", why.attribute()))
+            let (noun, attribute) = match count {
+                1 => ("file", why.attribute().replace("that are", "that is")),
+                _ => ("files", why.attribute().to_owned()),
+            };
+            let attribute = match (why, count) {
+                (Omission::Symlink, 1) => "that is a link".to_owned(),
+                (Omission::LinkWithin, 1) => "that is a link within the repository".to_owned(),
+                _ => attribute,
+            };
+            (count > 0).then(|| format!("{count} {noun} {attribute}"))
         });
         parts.collect::<Vec<_>>().join(", ")
     }
@@ -117,6 +125,8 @@ pub enum Omission {
     Submodule,
     /// A link to another file.
     Symlink,
+    /// A link to a file or directory of the repository, which is reviewed under its own name.
+    LinkWithin,
     /// Prose or data, and nobody of the panel read it.
     NotCode,
     /// Code in a language that no reviewer of the panel reads.
@@ -137,7 +147,7 @@ pub enum Omission {
 
 impl Omission {
     /// All kinds, in the order in which they are listed.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Binary,
         Self::Asset,
         Self::Generated,
@@ -148,6 +158,7 @@ impl Omission {
         Self::Unreadable,
         Self::Submodule,
         Self::Symlink,
+        Self::LinkWithin,
         Self::NotCode,
         Self::UnknownLanguage,
         Self::Ignored,
@@ -172,6 +183,7 @@ impl Omission {
             Self::Unreadable => "cannot be read",
             Self::Submodule => "submodule",
             Self::Symlink => "symbolic link",
+            Self::LinkWithin => "link within the repository",
             Self::NotCode => "not code",
             Self::UnknownLanguage => "no reviewer reads its language",
             Self::Ignored => "ignored by the config",
@@ -188,7 +200,7 @@ impl Omission {
     pub fn needs_nobody(self) -> bool {
         matches!(
             self,
-            Self::Ignored | Self::Own | Self::Unchanged | Self::Deleted
+            Self::Ignored | Self::Own | Self::Unchanged | Self::Deleted | Self::LinkWithin
         )
     }
 
@@ -196,55 +208,50 @@ impl Omission {
     #[must_use]
     pub fn advice(self) -> Option<&'static str> {
         Some(match self {
-            Self::Binary => {
-                "nobody can read a binary file: put its source under review, or name it in `review.ignore`"
-            }
+            Self::Binary => "nobody can read a binary file: put its source under review",
             Self::Asset => {
-                "nobody reads pictures and documents: add `asset` to `review.may_skip`, or name the \
-                 file in `review.ignore`"
+                "nobody reads pictures and documents: `tribunal config add review.may_skip asset`"
             }
             Self::Generated => {
-                "the base must say that a file is generated: let an earlier change say so, or name \
-                 the file in `review.ignore`"
+                "the base must say that a file is generated: let an earlier change say so"
             }
             Self::LockFile => {
-                "nobody reviews lock files: add `lock_file` to `review.may_skip`, or name the file in \
-                 `review.ignore`"
+                "nobody reviews lock files: `tribunal config add review.may_skip lock_file`"
             }
-            Self::Vendored => {
-                "review new vendored code by itself (`tribunal review DIRECTORY`), or name it in \
-                 `review.ignore`"
-            }
+            Self::Vendored => "review new vendored code by itself: `tribunal review DIRECTORY`",
             Self::Oversized => {
-                "split the file, raise `review.max_file`, or name the file in `review.ignore`"
+                "split the file, or raise the limit: `tribunal config set review.max_file 8MiB`"
             }
-            Self::Credentials => {
-                "keep keys out of the repository; if the file holds none, give it another name, or \
-                 name it in `review.ignore`"
-            }
-            Self::Unreadable => "look why the file cannot be read, or name it in `review.ignore`",
-            Self::Submodule => {
-                "look at the commit of the submodule yourself, and name the submodule in `review.ignore`"
-            }
+            Self::Credentials => "keep keys out of the repository",
+            Self::Unreadable => "look why the file cannot be read",
+            Self::Submodule => "look at the commit of the submodule yourself",
             Self::Symlink => {
-                "look yourself where the link leads, and add `symlink` to `review.may_skip` or name \
-                 the link in `review.ignore`"
+                "look yourself where the link leads; `tribunal config add review.may_skip symlink` \
+                 lets every link pass"
             }
             Self::NotCode => {
-                "`tribunal connect AGENT --role reviewer` adds a reviewer who reads prose; with \
-                 `not_code` in `review.may_skip` nobody has to"
+                "`tribunal connect claude --role reviewer` adds a reviewer who reads prose; \
+                 `tribunal config add review.may_skip not_code` lets it pass unread"
             }
             Self::UnknownLanguage => {
-                "`tribunal connect AGENT --role reviewer` adds a reviewer who reads every language"
+                "`tribunal connect claude --role reviewer` adds a reviewer who reads every language; \
+                 codex, gemini, opencode and other programs do, too"
             }
             Self::Own => "keep programs and links out of `.tribunal/`",
             Self::Unanswered => "`tribunal doctor` checks the reviewers who did not answer",
             Self::TooMany => {
-                "review a part of the files at a time (`tribunal review PATH`), or raise \
-                 `review.max_files`"
+                "review a part of the files at a time (`tribunal review PATH`), or raise the limit: \
+                 `tribunal config set review.max_files 20000`"
             }
-            Self::Ignored | Self::Unchanged | Self::Deleted => return None,
+            Self::Ignored | Self::Unchanged | Self::Deleted | Self::LinkWithin => return None,
         })
+    }
+
+    /// Tells whether it helps to leave the file out of all reviews by `review.ignore`.
+    #[must_use]
+    pub fn can_be_ignored(self) -> bool {
+        let is_excused = self.needs_nobody();
+        !is_excused && !matches!(self, Self::Unanswered | Self::TooMany)
     }
 
     /// Returns the reason as it follows `2 files`.
@@ -260,6 +267,7 @@ impl Omission {
             Self::Unreadable => "that cannot be read",
             Self::Submodule => "for submodules",
             Self::Symlink => "that are links",
+            Self::LinkWithin => "that are links within the repository",
             Self::NotCode => "of prose or data",
             Self::UnknownLanguage => "in languages nobody reads",
             Self::Ignored => "ignored by the config",
@@ -297,7 +305,7 @@ mod tests {
             assert_eq!(advice.contains("tribunal connect"), can_be_read, "{why:?}");
             // What the advice names to be skipped is called so.
             let word = serde_json::to_value(why).unwrap();
-            if let Some((_, rest)) = advice.split_once("add `") {
+            if let Some((_, rest)) = advice.split_once("review.may_skip ") {
                 let named = rest.split('`').next().unwrap();
                 assert_eq!(Some(named), word.as_str(), "{why:?}");
             }

@@ -150,9 +150,10 @@ pub fn decide(evidence: &Evidence<'_>) -> Gate {
             n => format!(", and {} more", n - 1),
         };
         let (path, why) = (&first.path, first.why);
-        let only_here = match first.claimed {
-            true => ", which only the change itself says",
-            false => "",
+        let only_here = match (first.claimed, why) {
+            (true, Omission::Submodule) => " that is new",
+            (true, _) => ", which only the change itself says",
+            (false, _) => "",
         };
         causes.push(format!(
             "`{path}` was not reviewed ({why}{only_here}){more}"

@@ -102,7 +102,11 @@ impl ReviewReport {
     /// Returns why a change that passed needed no reviewer; nothing when somebody read it.
     #[must_use]
     pub fn needed_nobody(&self) -> Option<String> {
-        if self.gate != Gate::Pass || !self.coverage.reviewed.is_empty() {
+        // What was found and dismissed has been judged by somebody.
+        if self.gate != Gate::Pass
+            || !self.coverage.reviewed.is_empty()
+            || !self.findings.is_empty()
+        {
             return None;
         }
         let why = match (&self.change.empty, self.coverage.left_out_in_words()) {

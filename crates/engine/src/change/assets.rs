@@ -55,6 +55,14 @@ pub(super) fn is_asset(path: &str, opening: &[u8]) -> bool {
             starts(b"PK\x03\x04") && has_at(30, b"mimetypeapplication/vnd.oasis")
         }
         "epub" => starts(b"PK\x03\x04") && has_at(30, b"mimetypeapplication/epub"),
+        // Tables of data and certificates in binary form.
+        "sqlite" | "sqlite3" | "db" => starts(b"SQLite format 3\0"),
+        "parquet" => starts(b"PAR1"),
+        "arrow" | "feather" => starts(b"ARROW1") || starts(b"FEA1"),
+        "avro" => starts(b"Obj\x01"),
+        "cer" | "crt" | "der" => {
+            starts(b"\x30\x82") && has_at(4, b"\x30\x82") && has_at(8, b"\xa0\x03\x02\x01")
+        }
         "mo" => starts(b"\xde\x12\x04\x95") || starts(b"\x95\x04\x12\xde"),
         _ => false,
     }
@@ -77,7 +85,15 @@ mod tests {
     fn name_and_first_bytes_must_agree() {
         let office = b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0abcdefghijklmnop[Content_Types].xml";
         let archive = b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0abcdefghijklmnopMETA-INF/MANIFEST.MF";
-        let cases: [(&str, &[u8], bool); 15] = [
+        let cases: [(&str, &[u8], bool); 19] = [
+            ("a.parquet", b"PAR1\x15", true),
+            ("a.parquet", b"\x7fELF\x02", false),
+            (
+                "a.der",
+                b"\x30\x82\x03\x01\x30\x82\x01\xe9\xa0\x03\x02\x01\x02",
+                true,
+            ),
+            ("key.der", b"\x30\x82\x04\xa4\x02\x01\x00\x02\x82", false),
             ("a.docx", office, true),
             ("a.xlsx", office, true),
             ("a.docm", office, false),

@@ -16,6 +16,7 @@ pub(crate) mod discover;
 mod dot_names;
 mod error;
 pub(crate) mod git;
+mod links;
 mod linter_settings;
 pub(crate) mod listing;
 mod locks;
@@ -60,9 +61,9 @@ pub use pin::pin;
 pub use read::read;
 pub(crate) use repository::Known;
 pub use repository::{Home, Repository};
-pub(crate) use revision::head;
 pub(crate) use revision::{branch as head_branch, head as head_commit, tree as tree_of};
 pub(crate) use revision::{fork_point, resolve as resolve_commit, work_start};
+pub(crate) use revision::{head, knows_default_branch};
 pub(crate) use settled::settled;
 
 /// What somebody asks to have reviewed.
@@ -220,6 +221,8 @@ pub struct ChangedFile {
     pub language: Option<Language>,
     /// Whether bytes of the text had to be replaced.
     pub is_lossy: bool,
+    /// Whether it is too large to be put into a question, so that only rules read it.
+    pub is_large: bool,
 }
 
 impl Change {

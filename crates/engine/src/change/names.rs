@@ -1,6 +1,6 @@
 //! What the name of a file says about it, before anybody reads it.
 
-use tribunal_code::nature::Nature;
+use tribunal_code::nature::{Format, Nature};
 use tribunal_core::review::coverage::Omission;
 
 /// Directories that hold somebody else's code.
@@ -168,6 +168,24 @@ pub(super) fn is_only_searched(path: &str) -> bool {
     Nature::of(path, "").is_prose_or_data() || omission(path) == Some(Omission::LockFile)
 }
 
+/// Tells whether the built-in reviewers read a file of this name although it is too large for a
+/// question: it has a format in which much of what is written is data.
+pub(super) fn is_read_when_large(path: &str) -> bool {
+    let Nature::Config(format) = Nature::of(path, "") else {
+        return false;
+    };
+    matches!(
+        format,
+        Format::Css
+            | Format::Json
+            | Format::Settings
+            | Format::Sql
+            | Format::Toml
+            | Format::Xml
+            | Format::Yaml
+    )
+}
+
 /// Tells whether a file of this name may hold keys or passwords.
 pub(crate) fn may_hold_credentials(path: &str) -> bool {
     let path = path.to_lowercase();
@@ -180,6 +198,108 @@ pub(crate) fn may_hold_credentials(path: &str) -> bool {
         || CREDENTIAL_FILES.contains(&name)
         || CREDENTIAL_ENDINGS.iter().any(|end| name.ends_with(end))
         || CREDENTIAL_PATHS.iter().any(|end| has_ending(&path, end))
+}
+
+/// Tells whether a file of this name may hold keys, but often holds what everybody may see, so that its
+/// content decides.
+pub(crate) fn content_decides(path: &str) -> bool {
+    PublicMaterial::of(path).is_some()
+}
+
+/// Tells whether a file that may hold keys, by its name, holds what everybody may see: certificates,
+/// public keys, or settings of a registry without a token.
+///
+/// Whatever is not known to be public is not.
+pub(crate) fn is_public(path: &str, bytes: &[u8]) -> bool {
+    let Ok(text) = str::from_utf8(bytes) else {
+        return false;
+    };
+    match PublicMaterial::of(path) {
+        Some(PublicMaterial::Armor) => is_public_armor(text),
+        Some(PublicMaterial::RegistrySettings) => has_no_registry_secret(text),
+        None => false,
+    }
+}
+
+/// What may be public in a file whose name speaks of keys.
+enum PublicMaterial {
+    /// Blocks in the form of PEM.
+    Armor,
+    /// Settings of npm.
+    RegistrySettings,
+}
+
+impl PublicMaterial {
+    fn of(path: &str) -> Option<Self> {
+        let name = file_name(path).to_lowercase();
+        if name == ".npmrc" {
+            Some(Self::RegistrySettings)
+        } else if name.ends_with(".pem") || name.ends_with(".key") {
+            Some(Self::Armor)
+        } else {
+            None
+        }
+    }
+}
+
+/// What the blocks of PEM are called that hold no secret.
+const PUBLIC_BLOCKS: [&str; 11] = [
+    "CERTIFICATE",
+    "CERTIFICATE REQUEST",
+    "DH PARAMETERS",
+    "EC PARAMETERS",
+    "NEW CERTIFICATE REQUEST",
+    "PKCS7",
+    "PUBLIC KEY",
+    "RSA PUBLIC KEY",
+    "TRUSTED CERTIFICATE",
+    "X509 CERTIFICATE",
+    "X509 CRL",
+];
+
+fn is_public_armor(text: &str) -> bool {
+    let mut blocks = text.split("-----BEGIN ").skip(1).peekable();
+    let is_public = |block: &str| {
+        let name = block.split_once("-----").map(|(name, _)| name);
+        name.is_some_and(|name| PUBLIC_BLOCKS.contains(&name))
+    };
+    blocks.peek().is_some() && blocks.all(is_public) && !text.contains("PRIVATE KEY")
+}
+
+/// What the settings of npm are called that hold a secret.
+const REGISTRY_SECRETS: [&str; 7] = [
+    "_auth",
+    "_authtoken",
+    "_password",
+    "key",
+    "otp",
+    "password",
+    "token",
+];
+
+fn has_no_registry_secret(text: &str) -> bool {
+    text.lines().all(|line| {
+        let line = line.trim();
+        if line.starts_with(['#', ';']) || line.is_empty() {
+            return true;
+        }
+        let (key, value) = line.split_once('=').unwrap_or((line, ""));
+        let key = key.rsplit(':').next().unwrap_or_default().trim();
+        let key = key.trim_end_matches("[]").to_lowercase();
+        let value = value.trim().trim_matches(['"', '\'']);
+        // A variable is named, not what it holds.
+        let is_named = value.is_empty()
+            || value
+                .strip_prefix("${")
+                .and_then(|rest| rest.strip_suffix('}'))
+                .is_some_and(|name| !name.contains(['$', '{', '}', ':']));
+        let has_password = value.split_once("://").is_some_and(|(_, rest)| {
+            rest.split('/')
+                .next()
+                .is_some_and(|host| host.contains('@'))
+        });
+        (is_named || !REGISTRY_SECRETS.contains(&key.as_str())) && !has_password
+    })
 }
 
 /// Returns the path down to the first directory with somebody else's code.
@@ -276,6 +396,60 @@ mod tests {
         assert!(starts_as_key(key.as_bytes()));
         assert!(!starts_as_key(b"-----BEGIN CERTIFICATE-----\nPRIVATE KEY"));
         assert!(!starts_as_key(b"fn main() {}"));
+    }
+
+    #[test]
+    fn content_tells_what_everybody_may_see() {
+        // Written in parts so that no scanner takes this file for a key.
+        let block = |name: &str| format!("-----BEGIN {name}-----\nMIIB\n-----END {name}-----\n");
+        let key = block(&["PRI", "VATE KEY"].concat());
+        let rsa = block(&["RSA PRI", "VATE KEY"].concat());
+        let certificate = block("CERTIFICATE");
+        let cases = [
+            (
+                "tls/ca.pem",
+                format!("# Root\n{certificate}{certificate}"),
+                true,
+            ),
+            ("tls/public.pem", block("PUBLIC KEY"), true),
+            ("tls/server.key", block("PUBLIC KEY"), true),
+            ("tls/server.key", key.clone(), false),
+            ("tls/both.pem", format!("{certificate}{rsa}"), false),
+            ("tls/odd.pem", block("SOMETHING"), false),
+            ("tls/odd.pem", "secret".to_owned(), false),
+            ("tls/empty.pem", String::new(), false),
+            (
+                ".npmrc",
+                "registry=https://packages.example.org/\nsave-exact=true\n".to_owned(),
+                true,
+            ),
+            (
+                "a/.npmrc",
+                "//npm.example.org/:_authToken=${NPM_TOKEN}\n".to_owned(),
+                true,
+            ),
+            (
+                ".npmrc",
+                "//npm.example.org/:_authToken=npm_abc\n".to_owned(),
+                false,
+            ),
+            (
+                ".npmrc",
+                "//npm.example.org/:_authToken=${NPM_TOKEN:-abc}\n".to_owned(),
+                false,
+            ),
+            (".npmrc", "_password = abc\n".to_owned(), false),
+            (
+                ".npmrc",
+                "registry=https://ann:abc@npm.example.org/\n".to_owned(),
+                false,
+            ),
+            (".env", "A=1\n".to_owned(), false),
+        ];
+        for (path, text, expected) in cases {
+            assert_eq!(is_public(path, text.as_bytes()), expected, "{path} {text}");
+        }
+        assert!(!is_public("a.pem", b"\xff-----BEGIN CERTIFICATE-----"));
     }
 
     #[test]

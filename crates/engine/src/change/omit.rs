@@ -66,18 +66,21 @@ pub(super) struct Rules {
 impl Rules {
     /// Returns the rules for the files of a change.
     ///
-    /// Attributes come from before the change, so that a change cannot hide itself.
-    pub(super) fn new(
+    /// Attributes come from before the change, so that a change cannot hide itself. They are also
+    /// read for the files that links of the change lead to.
+    pub(super) fn new<'a>(
         repo: &Repository,
         pinned: &Pinned,
-        entries: &[Entry],
+        entries: &'a [Entry],
+        linked: impl Iterator<Item = &'a [u8]>,
     ) -> Result<Self, ChangeError> {
         let tree = if pinned.whole_files {
             pinned.head.as_deref()
         } else {
             pinned.settled.as_deref().or(pinned.base.as_deref())
         };
-        let paths: Vec<&[u8]> = entries.iter().map(|entry| entry.path.as_slice()).collect();
+        let paths = entries.iter().map(|entry| entry.path.as_slice());
+        let paths: Vec<&[u8]> = paths.chain(linked).collect();
         let attributes = match tree {
             Some(tree) => attributes::read(repo, tree, &paths)?,
             None => BTreeMap::new(),
@@ -131,11 +134,13 @@ impl Rules {
             .copied()
             .unwrap_or_default();
         if let Some((why, detail)) = attribute_omission(attributes) {
+            let is_stronger = why == Omission::Credentials;
+            excused = excused.filter(|_| !is_stronger);
             excused = excused.or_else(|| Some(left_out(path, why, detail)));
         }
         // Keys are given to nobody, and what is gone cannot be searched.
         match excused {
-            Some(left) if left.why == Omission::Credentials || is_gone(entry) => Err(left),
+            Some(left) if is_secret(&left) || is_gone(entry) => Err(left),
             excused => Ok(Kept {
                 path,
                 old_path,
@@ -143,6 +148,26 @@ impl Rules {
                 excused,
             }),
         }
+    }
+
+    /// Tells whether the settings say to ignore a file.
+    pub(super) fn is_ignored(&self, path: &str) -> bool {
+        self.ignored.contains(path)
+    }
+
+    /// Tells whether git stores a file encrypted.
+    pub(super) fn is_encrypted(&self, path: &str) -> bool {
+        let attributes = self.attributes.get(path.as_bytes());
+        attributes.is_some_and(|attributes| attributes.is_encrypted)
+    }
+
+    /// Tells whether a file has the same excuse for not being reviewed under both names.
+    pub(super) fn excuses_alike(&self, path: &str, other: &str) -> bool {
+        let attributes = self.attributes.get(path.as_bytes()).copied();
+        let attributes = attributes.unwrap_or_default();
+        names::omission(path) == names::omission(other)
+            && attribute_omission(attributes).is_none()
+            && !attributes.is_binary
     }
 
     /// Tells whether the name of a file said before the change what it says now.
@@ -211,6 +236,12 @@ pub(super) fn settled_apart(pinned: &Pinned) -> Option<&str> {
     let settled = pinned.settled.as_deref()?;
     let is_apart = !pinned.whole_files && pinned.base.as_deref() != Some(settled);
     is_apart.then_some(settled)
+}
+
+/// Tells whether a file is left out as one that holds keys, whatever is in it.
+fn is_secret(left: &LeftOut) -> bool {
+    let by_attribute = !left.detail.is_empty();
+    left.why == Omission::Credentials && (by_attribute || !names::content_decides(&left.path))
 }
 
 fn is_gone(entry: &Entry) -> bool {

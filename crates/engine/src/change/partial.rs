@@ -118,6 +118,7 @@ fn file(diff: FileDiff, section: &[u8]) -> ChangedFile {
         patch,
         diff,
         is_lossy,
+        is_large: false,
     }
 }
 

@@ -14,6 +14,7 @@ use tribunal_core::review::coverage::{FileStatus, LeftOut, Omission};
 
 use super::assets::{OPENING, is_asset, is_asset_of_any_name};
 use super::compare::{Effort, Pair};
+use super::links::FollowedLinks;
 use super::listing::{self, Entry, Kind, Side};
 use super::omit::{Rules, is_generated, left_out, settled_apart, too_many};
 use super::repository::Repository;
@@ -56,7 +57,9 @@ pub fn read(repo: &Repository, pinned: &Pinned) -> Result<Change, ChangeError> {
             .map(|left| left.path.as_bytes())
             .collect();
         entries.retain(|entry| !unstored.contains(entry.path.as_slice()));
-        let rules = Rules::new(repo, pinned, &entries)?;
+        let links = FollowedLinks::new(repo, head, &entries)?;
+        let rules = Rules::new(repo, pinned, &entries, links.targets())?;
+        let entries = links.replace(repo, &rules, entries, &mut omitted)?;
         let named = by_name(&rules, pinned, &entries, &mut omitted);
         let sized = by_size(repo, pinned, named, &mut omitted)?;
         let contents = contents(repo, &sized)?;
@@ -90,6 +93,8 @@ struct Named<'a> {
     is_binary: bool,
     /// Why nobody reviews it, although it is searched.
     excused: Option<LeftOut>,
+    /// Whether it is larger than what is put into questions.
+    is_large: bool,
 }
 
 fn by_name<'a>(
@@ -115,6 +120,7 @@ fn by_name<'a>(
                     old_path: kept.old_path,
                     is_binary: kept.is_binary,
                     excused: kept.excused,
+                    is_large: false,
                 });
             }
         }
@@ -151,17 +157,26 @@ fn by_size<'a>(
         let found = file.ids().map(|id| sizes.get(id).copied().flatten());
         let Some(found) = found.collect::<Option<Vec<u64>>>() else {
             let detail = "its content is missing from the repository";
-            omitted.push(left_out(file.path, Omission::Unreadable, detail));
+            // What is gone need not be read: a partial clone may lack it.
+            let why = match file.is_gone() {
+                true => Omission::Deleted,
+                false => Omission::Unreadable,
+            };
+            omitted.push(left_out(file.path, why, detail));
             continue;
         };
         let largest = found.iter().copied().max().unwrap_or(0);
         let mut file = file;
-        if largest > limits.max_file_bytes && names::is_only_searched(file.path) {
+        file.is_large = largest > limits.max_file_bytes;
+        if file.is_large && names::is_only_searched(file.path) {
             let size = || left_out(file.path, Omission::NotCode, format!("{largest} bytes"));
             file.excused = file.excused.or_else(|| Some(size()));
         }
         let (total, max_file_bytes) = match file.excused {
             Some(_) => (&mut total_searched, limits.max_searched_bytes()),
+            None if names::is_read_when_large(file.path) => {
+                (&mut total, limits.max_searched_bytes())
+            }
             None => (&mut total, limits.max_file_bytes),
         };
         if largest > max_file_bytes {
@@ -296,8 +311,13 @@ impl<'a> Named<'a> {
                 Omission::Credentials
             });
         }
+        let secret = self.excused.as_ref();
+        let secret = secret.filter(|left| left.why == Omission::Credentials);
+        if let Some(left) = secret.filter(|_| !self.is_public(sides)) {
+            return Err(left.clone());
+        }
         // What is no text is no prose, whatever its name is.
-        let excused = self.excused.as_ref();
+        let excused = self.excused.as_ref().filter(|_| secret.is_none());
         let by_name = excused.filter(|left| left.why != Omission::NotCode);
         if let Some(why) = self.binary(sides) {
             let left = by_name.cloned();
@@ -327,7 +347,7 @@ impl<'a> Named<'a> {
             new.as_ref().map(|(text, _)| text.clone()),
         );
         let is_whole = pinned.whole_files;
-        let mut excused = self.excused.clone();
+        let mut excused = excused.cloned();
         let (before, after) = (base_text.as_deref(), new_text.as_deref());
         if may_be_generated && is_generated(is_whole, before, after) {
             excused = excused.or_else(|| Some(left_out(self.path, Omission::Generated, "")));
@@ -379,8 +399,22 @@ impl<'a> Named<'a> {
             patch,
             diff,
             is_lossy,
+            is_large: self.is_large,
         };
         Ok((file, excused))
+    }
+
+    /// Tells whether everybody may see what is in the file on both sides.
+    fn is_public(&self, sides: [Option<&Content>; 2]) -> bool {
+        let former = [self.old_path.unwrap_or(self.path), self.path];
+        sides
+            .into_iter()
+            .zip(former)
+            .all(|(content, path)| match content {
+                Some(Content::Text(text, _)) => names::is_public(path, text.as_bytes()),
+                Some(Content::Binary(_) | Content::Key) => false,
+                None => true,
+            })
     }
 
     fn is_gone(&self) -> bool {

@@ -78,19 +78,74 @@ pub(super) fn others(repo: &Repository) -> Result<Vec<Other>, ChangeError> {
 }
 
 /// Returns the default branch: that of the remote, or of this repository where the remote has none.
+///
+/// Where no name says which one it is, it is the only branch beside the one that is checked out, or
+/// the only one.
 pub(super) fn default_branch(repo: &Repository) -> Result<Option<Other>, ChangeError> {
-    let remote = names(repo)?.args(["symbolic-ref", "-q", "refs/remotes/origin/HEAD"]);
+    let remotes = remotes(repo)?;
+    let mut candidates = Vec::new();
+    for remote in &remotes {
+        let head = format!("{remote}HEAD");
+        let call = names(repo)?.args(["symbolic-ref", "-q", &head]);
+        candidates.extend(call.answer()?);
+    }
     let configured = repo.settings.get("init.defaultbranch");
     let known: Vec<&str> = configured.into_iter().chain(["main", "master"]).collect();
-    let of = |start: &'static str| known.iter().map(move |name| format!("{start}{name}"));
-    let candidates = remote.answer()?.into_iter();
-    let candidates = candidates.chain(of("refs/remotes/origin/"));
-    for name in candidates.chain(of("refs/heads/")) {
+    let starts = remotes.iter().map(String::as_str).chain(["refs/heads/"]);
+    for start in starts {
+        candidates.extend(known.iter().map(|name| format!("{start}{name}")));
+    }
+    candidates.extend(only_other_branch(repo)?);
+    for name in candidates {
         if let Some(commit) = find(repo, &name)? {
             return Ok(Some(Other { name, commit }));
         }
     }
     Ok(None)
+}
+
+/// Tells whether it is known which branch is the default one, or whether there is no branch at all.
+pub(crate) fn knows_default_branch(repo: &Repository) -> Result<bool, ChangeError> {
+    Ok(default_branch(repo)?.is_some() || head(repo)?.is_none())
+}
+
+/// Returns how the names of branches of the remote begin; none where it is not clear which remote counts.
+fn remotes(repo: &Repository) -> Result<Vec<String>, ChangeError> {
+    let origin = "refs/remotes/origin/".to_owned();
+    let mut starts: Vec<String> = refs_below(repo, "refs/remotes/")?
+        .iter()
+        .filter_map(|name| {
+            let rest = name.strip_prefix("refs/remotes/")?;
+            let (remote, _) = rest.split_once('/')?;
+            Some(format!("refs/remotes/{remote}/"))
+        })
+        .collect();
+    starts.sort();
+    starts.dedup();
+    Ok(match starts.len() {
+        1 => starts,
+        _ => vec![origin],
+    })
+}
+
+/// Returns the only branch that is not checked out, or the only branch at all; nothing if there are
+/// several.
+fn only_other_branch(repo: &Repository) -> Result<Option<String>, ChangeError> {
+    let current = branch(repo)?.map(|name| format!("refs/heads/{name}"));
+    let mut all = refs_below(repo, "refs/heads/")?;
+    if all.len() > 1 {
+        all.retain(|name| Some(name) != current.as_ref());
+    }
+    Ok(all.pop().filter(|_| all.is_empty()))
+}
+
+/// Returns the names of refs, up to a number that nobody keeps by hand.
+fn refs_below(repo: &Repository, start: &str) -> Result<Vec<String>, ChangeError> {
+    let count = format!("--count={MAX_SUGGESTIONS}");
+    let call = names(repo)?.args(["for-each-ref", "--format=%(refname)", &count, start]);
+    let output = call.output()?;
+    let names = String::from_utf8_lossy(&output);
+    Ok(names.lines().map(str::to_owned).collect())
 }
 
 /// Returns the commit at which the history of `commit` left that of `other`.

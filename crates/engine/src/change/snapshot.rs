@@ -66,7 +66,11 @@ pub(super) fn take(
     candidates.sort();
     candidates.dedup();
 
-    let taken = intake.choose(root, &repo.own, candidates);
+    let common = repo
+        .versioned()
+        .ok()
+        .map(|found| found.common_dir.as_path());
+    let taken = intake.choose(root, (&repo.own, common), candidates);
     store(repo, root, &index, &taken)?;
     Ok(Snapshot {
         tree: write_tree(repo, &index)?,

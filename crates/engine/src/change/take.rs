@@ -17,6 +17,9 @@ use super::{ChangeError, ChangeLimits};
 /// How many changed files of one directory with somebody else's code are stored.
 const MOST_VENDORED: usize = 200;
 
+/// How large a file may be that is looked at because its name speaks of keys: a bundle of certificates.
+const LARGEST_PUBLIC: u64 = 2 << 20;
+
 /// Decides about files of the working tree.
 pub(super) struct Intake {
     limits: ChangeLimits,
@@ -45,7 +48,12 @@ impl Intake {
     ///
     /// Secrets are not copied, and neither is what nobody will review: an unignored directory of
     /// packages or a dump of a database must not fill our repository.
-    pub(super) fn choose(&self, root: &Path, own: &Path, candidates: Vec<Vec<u8>>) -> Taken {
+    pub(super) fn choose(
+        &self,
+        root: &Path,
+        (own, common): (&Path, Option<&Path>),
+        candidates: Vec<Vec<u8>>,
+    ) -> Taken {
         let mut taken = Taken::default();
         let mut folders: BTreeMap<String, usize> = BTreeMap::new();
         let mut total: u64 = 0;
@@ -72,6 +80,13 @@ impl Intake {
             if let Some(folder) = names::vendored_folder(&shown).filter(|it| crowded.contains(*it))
             {
                 *folders.entry(folder.to_owned()).or_default() += 1;
+                continue;
+            }
+            // Work on another branch, which is under review where it is.
+            if path.ends_with(b"/") && common.is_some_and(|common| is_worktree_of(&full, common)) {
+                let detail = "a worktree of this repository";
+                let left = left_out(&shown, Omission::Ignored, detail);
+                taken.left_out.push(left);
                 continue;
             }
             match self.look(&full, &path, &mut total) {
@@ -129,11 +144,12 @@ impl Intake {
         if self.ignored.contains(&shown) {
             return omit(Omission::Ignored, "");
         }
-        if names::omission(&shown) == Some(Omission::Credentials) {
+        if names::omission(&shown) == Some(Omission::Credentials) && !is_public(full, &shown) {
             return omit(Omission::Credentials, "");
         }
         let size = metadata.len();
-        let largest = match names::is_only_searched(&shown) {
+        let is_large = names::is_only_searched(&shown) || names::is_read_when_large(&shown);
+        let largest = match is_large {
             true => self.limits.max_searched_bytes(),
             false => self.limits.max_file_bytes,
         };
@@ -181,6 +197,19 @@ fn crowded_folders(candidates: &[Vec<u8>]) -> BTreeSet<String> {
     crowded.map(|(folder, _)| folder).collect()
 }
 
+/// Tells whether a file holds what everybody may see, although its name speaks of keys.
+fn is_public(full: &Path, path: &str) -> bool {
+    let read = || {
+        let mut bytes = Vec::new();
+        let mut file = File::open(full)?.take(LARGEST_PUBLIC + 1);
+        file.read_to_end(&mut bytes)?;
+        io::Result::Ok(bytes)
+    };
+    let is_short = |bytes: &Vec<u8>| bytes.len() as u64 <= LARGEST_PUBLIC;
+    names::content_decides(path)
+        && read().is_ok_and(|bytes| is_short(&bytes) && names::is_public(path, &bytes))
+}
+
 /// Returns the first bytes of a file that is too large to be stored.
 fn opening(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -188,6 +217,23 @@ fn opening(path: &Path) -> io::Result<Vec<u8>> {
         .take(OPENING as u64)
         .read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Tells whether a directory is a linked worktree of the repository with this common directory.
+fn is_worktree_of(directory: &Path, common: &Path) -> bool {
+    let read = || {
+        let mut text = String::new();
+        let file = File::open(directory.join(".git"))?;
+        file.take(4096).read_to_string(&mut text)?;
+        let place = text.trim_end().strip_prefix("gitdir: ").map(str::to_owned);
+        directory.join(place.unwrap_or_default()).canonicalize()
+    };
+    let is_file = directory.join(".git").is_file();
+    let worktrees = common.join("worktrees").canonicalize();
+    match (is_file.then(read), worktrees) {
+        (Some(Ok(place)), Ok(worktrees)) => place.parent() == Some(worktrees.as_path()),
+        _ => false,
+    }
 }
 
 /// Tells whether a directory on the way to a file is now a link, so that the file is elsewhere.

@@ -28,7 +28,7 @@ pub(crate) struct Checked {
     pub(crate) unread: Vec<(String, String)>,
     /// Findings that a comment suppresses.
     pub(crate) suppressed: Vec<SuppressedFinding>,
-    /// What is to be said about comments that suppress nothing.
+    /// What is to be said about comments that suppress nothing, and about code that does not parse.
     pub(crate) refused: Vec<String>,
 }
 
@@ -81,6 +81,7 @@ pub(crate) fn check(change: &Change, reviewer: &Reviewer, markers: CountedMarker
         match result {
             Ok(report) => {
                 checked.refused.extend(refused(path, &report));
+                checked.refused.extend(unparsed(path, &report));
                 let silenced = report.silenced.into_iter();
                 checked
                     .suppressed
@@ -165,6 +166,7 @@ fn check_file(
         all.hits.extend(report.hits);
         all.silenced.extend(report.silenced);
         all.refused.extend(report.refused);
+        all.unparsed = all.unparsed.or(report.unparsed);
     }
     if markers == CountedMarkers::Settled {
         all.refuse_markers_on(&file.unsettled);
@@ -256,6 +258,17 @@ fn refused(path: &str, report: &Report) -> Vec<String> {
         format!("the comment that suppresses `{rule}` at {path}:{line} does not count: {why}")
     });
     refused.collect()
+}
+
+/// Returns what to say about code of a file that does not parse.
+fn unparsed(path: &str, report: &Report) -> Option<String> {
+    let lines = match report.unparsed? {
+        (start, end) if start == end => format!("line {start} of {path} does"),
+        (start, end) => format!("lines {start} to {end} of {path} do"),
+    };
+    Some(format!(
+        "{lines} not parse, so the rules may have missed something there"
+    ))
 }
 
 fn suppressed(path: &str, one: Silenced) -> SuppressedFinding {

@@ -159,6 +159,7 @@ impl<'a> Ground<'a> {
                 scope: identity.scope.clone(),
                 signature: identity.signature.clone(),
             },
+            file: finding.location.file.clone(),
             places: all().map(|one| place_name(&one)).collect(),
             earlier_places: all().filter_map(|one| earlier_place_name(&one)).collect(),
             is_only: identity.is_only,

@@ -64,7 +64,8 @@ pub(crate) fn parts(change: &Change, limit: usize) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut pieces: Vec<Piece> = Vec::new();
     let mut size = 0;
-    for piece in change.files.iter().flat_map(|file| pieces_of(file, limit)) {
+    let asked = change.files.iter().filter(|file| !file.is_large);
+    for piece in asked.flat_map(|file| pieces_of(file, limit)) {
         let length = piece.text.chars().count();
         if size + length > limit && !pieces.is_empty() {
             parts.push(Part::of(std::mem::take(&mut pieces)));

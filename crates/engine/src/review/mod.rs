@@ -374,6 +374,8 @@ impl Engine {
             let (repository, pinned) = (repository.clone(), pinned.clone());
             let note = wish.settings.clone();
             let looks_around = self.is_looked_around_by(&members);
+            let has_named_base =
+                wish.parent.is_some() || matches!(wish.change, change::ChangeSource::Base(_));
             let mut levels = settings.review.rules.clone();
             if !members
                 .iter()
@@ -384,6 +386,9 @@ impl Engine {
             tokio::task::spawn_blocking(move || {
                 let rules = steer::rules(&repository, &pinned)?;
                 let mut notes = steer::notes(&repository, &pinned, &note)?;
+                if !has_named_base {
+                    notes.extend(steer::branch_note(&repository, &pinned)?);
+                }
                 notes.extend(rules.notes);
                 notes.extend(steer::settle_levels(&mut levels, &rules.ids));
                 let withheld = match looks_around && pinned.empty.is_none() {

@@ -21,6 +21,9 @@ pub(super) struct MovingSource {
     /// The paths as they were typed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     paths: Vec<String>,
+    /// The revision as it was typed, such as the name of a branch.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    revision: String,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -30,7 +33,11 @@ enum MovingKind {
     Files,
     Uncommitted,
     Staged,
-    /// Commits and patches, which stay what they are.
+    /// The branch at hand since a revision. It may have got commits.
+    Base,
+    /// A commit by a name, which may mean another one later.
+    Commit,
+    /// Patches and the work of tasks, which stay what they are.
     Fixed,
     /// An index that a caller brought, and that is gone when the case goes on.
     Borrowed,
@@ -41,19 +48,23 @@ impl MovingSource {
     pub(super) fn of(wish: &ReviewWish) -> Self {
         let kind = match &wish.change {
             _ if wish.parent.is_some() => MovingKind::Fixed,
-            ChangeSource::Base(_)
-            | ChangeSource::Commit(_)
-            | ChangeSource::Patch(_)
-            | ChangeSource::PatchText(_) => MovingKind::Fixed,
+            ChangeSource::Patch(_) | ChangeSource::PatchText(_) => MovingKind::Fixed,
+            ChangeSource::Base(_) => MovingKind::Base,
+            ChangeSource::Commit(_) => MovingKind::Commit,
             _ if wish.index.is_some() => MovingKind::Borrowed,
             ChangeSource::Default => MovingKind::Default,
             ChangeSource::Files => MovingKind::Files,
             ChangeSource::Uncommitted => MovingKind::Uncommitted,
             ChangeSource::Staged => MovingKind::Staged,
         };
+        let revision = match &wish.change {
+            ChangeSource::Base(revision) | ChangeSource::Commit(revision) => revision.clone(),
+            _ => String::new(),
+        };
         Self {
             kind,
             paths: wish.paths.clone(),
+            revision,
         }
     }
 
@@ -65,6 +76,8 @@ impl MovingSource {
             MovingKind::Files => ChangeSource::Files,
             MovingKind::Uncommitted => ChangeSource::Uncommitted,
             MovingKind::Staged => ChangeSource::Staged,
+            MovingKind::Base => ChangeSource::Base(self.revision.clone()),
+            MovingKind::Commit => ChangeSource::Commit(self.revision.clone()),
             MovingKind::Fixed => return Ok(None),
             MovingKind::Borrowed => {
                 return Err(
@@ -113,11 +126,24 @@ impl Engine {
         let events = self.ledger.store().events(case.id(), 0, u32::MAX).await?;
         let applied = applied_commits(&events);
         let repository = repository.clone();
+        let base = match moving.kind {
+            MovingKind::Base => request.pinned.base.clone(),
+            _ => None,
+        };
         let has_moved = blocking(move || {
             let now = change::pin(&repository, &again).ok();
-            let Some(now) = now.and_then(|now| now.head) else {
+            let Some((now, base_now)) = now.and_then(|now| Some((now.head?, now.base))) else {
                 return Ok(true);
             };
+            // Against another base the change would be another one.
+            if let Some(base) = base {
+                let Some(base_now) = base_now else {
+                    return Ok(true);
+                };
+                if base != base_now && !differing(&repository, &base, &base_now)?.is_empty() {
+                    return Ok(true);
+                }
+            }
             // Work that was committed meanwhile has the same files, and so has what we applied.
             let mut unexplained = differing(&repository, &head, &now)?;
             for commit in &applied {

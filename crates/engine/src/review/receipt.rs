@@ -1,6 +1,6 @@
 //! The receipt: what was seen by whom, and what by nobody.
 
-use tribunal_code::nature::Nature;
+use tribunal_code::nature::{Nature, has_same_cells};
 use tribunal_core::reply::tool_reads;
 use tribunal_core::review::coverage::{Coverage, CoveredFile, FileStatus, LeftOut, Omission};
 
@@ -11,7 +11,8 @@ use crate::change::{Change, ChangedFile};
 /// Tells whether the content of a file is what it was before the change.
 fn is_unchanged(file: &ChangedFile) -> bool {
     let is_text = matches!(file.status, FileStatus::Renamed | FileStatus::Modified);
-    is_text && file.base_text.as_deref() == Some(&*file.text) && !file.is_lossy
+    let is_same = |base: &str| base == &*file.text || has_same_cells(&file.path, base, &file.text);
+    is_text && file.base_text.as_deref().is_some_and(is_same) && !file.is_lossy
 }
 
 /// Returns what was seen by whom, as a receipt.
@@ -64,10 +65,15 @@ pub(super) fn coverage(change: &Change, request: &ReviewRequest, heard: &[Heard]
         let (why, detail) = if nature.is_prose_or_data() {
             // Whoever was asked, nobody had to be.
             (Omission::NotCode, "")
+        } else if file.is_large {
+            (
+                Omission::Oversized,
+                "only the built-in reviewers read a file of this size",
+            )
         } else if has_agents {
             (Omission::Unanswered, "")
         } else if is_unchanged(file) {
-            (Omission::Unchanged, "only its name or mode is new")
+            (Omission::Unchanged, "its code is as it was")
         } else if has_builtin && nature.has_reader() {
             (
                 Omission::Unreadable,

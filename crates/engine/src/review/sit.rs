@@ -56,8 +56,12 @@ impl Engine {
                 };
                 let is_tool = *is_tool;
                 Some(async move {
-                    // Nobody is asked about a change without a file.
-                    let heard = if change.files.is_empty() {
+                    // Nobody is asked about a change without a file, or without one that fits a question.
+                    let is_idle = match is_tool {
+                        true => change.files.is_empty(),
+                        false => change.files.iter().all(|file| file.is_large),
+                    };
+                    let heard = if is_idle {
                         Heard::idle(&member)
                     } else if is_tool {
                         hearing.tool(&member, change).await?

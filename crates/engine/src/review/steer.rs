@@ -7,7 +7,7 @@ use tribunal_core::review::rule_level::{RuleLevel, RuleLevels};
 
 use crate::case::CaseError;
 use crate::change::listing::{self, Entry, Kind};
-use crate::change::{ChangeError, Pinned, Repository, blobs};
+use crate::change::{ChangeError, Pinned, Repository, blobs, knows_default_branch};
 use crate::config::edited_keys;
 use crate::rules::{is_rule_file, rule_files};
 
@@ -148,6 +148,26 @@ fn rules_here(repo: &Repository) -> Result<Vec<(String, String)>, CaseError> {
         Ok((shown, text))
     };
     rule_files(repo.root()).into_iter().map(read).collect()
+}
+
+/// Returns what to say where nothing tells which branch is the default one, so that an earlier commit of
+/// the branch under review may speak for it.
+pub(super) fn branch_note(
+    repo: &Repository,
+    pinned: &Pinned,
+) -> Result<Option<String>, ChangeError> {
+    let Some(base) = pinned.settled.as_deref().filter(|_| repo.is_versioned()) else {
+        return Ok(None);
+    };
+    if knows_default_branch(repo)? {
+        return Ok(None);
+    }
+    let base = base.get(..10).unwrap_or(base);
+    Ok(Some(format!(
+        "none of several branches is known as the default branch, so settings, rulings and markers \
+         of {base} count, which may be a commit of the branch under review; name the base with \
+         `--base`, or the default branch with `git config init.defaultBranch NAME`"
+    )))
 }
 
 /// Returns what to say about the settings of a review and about a change that edits them.

@@ -263,14 +263,20 @@ fn links_to_secrets_are_named_and_not_followed() {
     fs::write(secret.join("passwords"), "hunter2\n").unwrap();
     std::os::unix::fs::symlink(secret.join("passwords"), world.project.join("link")).unwrap();
     std::os::unix::fs::symlink(&secret, world.project.join("folder")).unwrap();
-    let expected = ["not folder: symbolic link", "not link: symbolic link"];
+    let expected = [
+        "not folder: symbolic link, leads out of the repository",
+        "not link: symbolic link, leads out of the repository",
+    ];
     world.check(ChangeSource::Default, &expected);
     let error = world
         .try_pin(ChangeSource::Files, &["folder/passwords"])
         .unwrap_err();
     assert_eq!(error.to_string(), "`folder/passwords` matches no file");
     let change = world.change_of(ChangeSource::Files, &["link"]);
-    assert_eq!(lines(&change), ["not link: symbolic link"]);
+    assert_eq!(
+        lines(&change),
+        ["not link: symbolic link, leads out of the repository"]
+    );
 }
 
 #[test]

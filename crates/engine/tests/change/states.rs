@@ -288,8 +288,8 @@ fn every_kind_of_change_has_its_word() {
         "M script.sh +0 -0",
         "D staged-away +0 -1",
         "R target.rs from moved.rs +0 -0",
-        "not becomes-link: symbolic link",
-        "not linked: symbolic link",
+        "not becomes-link: symbolic link, leads to nothing that the repository holds",
+        "not linked: symbolic link, leads out of the repository",
     ];
     world.check(ChangeSource::Default, &expected);
     let change = world.change(ChangeSource::Default);
