@@ -25,6 +25,7 @@ use crate::invocation::Invocation;
     tribunal config show --changed\n  \
     tribunal config get review.on_dispute.default\n  \
     tribunal config set review.on_dispute.default human\n  \
+    tribunal config add review.ignore '*.snap'\n  \
     tribunal config validate")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -58,6 +59,17 @@ enum Action {
         /// Such as `review.on_dispute.default` or `agents.NAME.model`
         key: String,
         /// The value, as in YAML: `judge`, `5m`, `[HIGH, MEDIUM]`
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+        /// Change your own file instead of the project's
+        #[arg(long)]
+        user: bool,
+    },
+    /// Add a value to a list in a file; what the list holds stays
+    Add {
+        /// Such as `review.ignore` or `review.may_skip`
+        key: String,
+        /// The value, as in YAML: `*.snap`, `symlink`
         #[arg(allow_hyphen_values = true)]
         value: String,
         /// Change your own file instead of the project's
@@ -161,8 +173,10 @@ impl Surface<'_> {
             Action::Set { key, value, user } => {
                 let editor = Editor::new(&self.sources, target(user))?;
                 let change = editor.set(&key, &value)?;
-                self.tell(change, &format!("Set `{key}`"), &editor)
+                self.tell(change, &format!("Set `{key}`"), &editor)?;
+                self.tell_what_wins(&key, user)
             }
+            Action::Add { key, value, user } => self.add(&key, &value, user),
             Action::Unset { key, user } => {
                 let editor = Editor::new(&self.sources, target(user))?;
                 let change = editor.unset(&key)?;
@@ -174,6 +188,26 @@ impl Surface<'_> {
             Action::Path { user } => self.path(user),
             Action::Trust { revoke } => self.trust(revoke),
         }
+    }
+
+    /// Adds a value to a list. A list replaces that of a lower layer, so all of it is written.
+    fn add(&self, key: &str, value: &str, user: bool) -> Result<(), CliError> {
+        let now = config::load(&self.looking())?.get(key)?;
+        let Value::Array(mut list) = now else {
+            let text = format!("`{key}` is not a list");
+            let hint = format!("Run `tribunal config set {key} VALUE`");
+            return Err(CliError::new(Exit::Usage, text).hint(hint));
+        };
+        let value = Value::String(value.to_owned());
+        if list.contains(&value) {
+            (self.say)(&format!("`{key}` holds it already."));
+            return Ok(());
+        }
+        list.push(value);
+        let editor = Editor::new(&self.sources, target(user))?;
+        let change = editor.set(key, &Value::Array(list).to_string())?;
+        self.tell(change, &format!("Added to `{key}`"), &editor)?;
+        self.tell_what_wins(key, user)
     }
 
     fn show(&mut self, json: bool, changed: bool) -> Result<(), CliError> {
@@ -340,6 +374,24 @@ impl Surface<'_> {
                 "The file is not trusted, so it does not count yet: read it, then trust it with \
                  `tribunal config trust`.",
             );
+        }
+        Ok(())
+    }
+
+    /// Says which later layer sets the same key, so that the value just written does not count.
+    fn tell_what_wins(&self, key: &str, user: bool) -> Result<(), CliError> {
+        let own = if user { Layer::User } else { Layer::Project };
+        let below = format!("{key}.");
+        let shown = config::load(&self.looking())?.show();
+        let winner = shown.iter().find(|one| {
+            let is_meant = one.key == key || one.key.starts_with(&below);
+            is_meant && one.origin.layer > own
+        });
+        if let Some(one) = winner {
+            let (key, origin) = (&one.key, origin_words(&one.origin));
+            (self.say)(&for_terminal(&format!(
+                "This does not count now, because `{key}` is also set elsewhere, which wins: {origin}."
+            )));
         }
         Ok(())
     }

@@ -74,8 +74,29 @@ pub(crate) fn run(invocation: &Invocation, args: Args) -> Result<Exit, CliError>
         )),
         Change::None => invocation.say(&format!("{} is in {file} already.", agent.name)),
     }
+    if let Some(program) = missing_program(invocation, &agent) {
+        invocation.say(&format!(
+            "The program `{program}` was not found, so {0} cannot answer: install it, or take {0} out \
+             again with `tribunal disconnect {0}`.",
+            agent.name
+        ));
+    }
     invocation.say(&format!("Check it with `tribunal doctor {}`.", agent.name));
     Ok(Exit::Pass)
+}
+
+/// Returns the program of an agent if it is not there.
+fn missing_program(invocation: &Invocation, agent: &AgentSettings) -> Option<String> {
+    let program = agent.command.as_ref()?.program();
+    let is_file = |path: PathBuf| path.is_file();
+    let is_there = match program.contains('/') {
+        true => is_file(invocation.path(std::path::Path::new(program))),
+        false => {
+            let search = invocation.env.get("PATH").map_or("", String::as_str);
+            std::env::split_paths(search).any(|folder| is_file(folder.join(program)))
+        }
+    };
+    (!is_there).then(|| program.to_owned())
 }
 
 fn roles(agent: &AgentSettings) -> String {

@@ -70,7 +70,9 @@ enum StateWord {
     Interrupted,
     /// It waits for a person, its turn or a provider
     Parked,
+    #[value(alias = "pass")]
     Completed,
+    #[value(alias = "fail")]
     Failed,
     Inconclusive,
 }

@@ -67,3 +67,46 @@ fn a_byte_order_mark_is_accepted() {
         .assert_code(0);
     assert_eq!(ran.stdout, "3\n");
 }
+
+#[test]
+fn a_value_is_added_to_a_list_and_the_rest_of_it_stays() {
+    let env = TestEnv::new();
+    env.run(["config", "add", "review.may_skip", "symlink"])
+        .assert_code(0);
+    let ran = env.run(["config", "get", "review.may_skip"]).assert_code(0);
+    assert!(ran.stdout.contains("lock_file"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("symlink"), "{}", ran.stdout);
+    env.run(["config", "add", "review.ignore", "*.kt"])
+        .assert_code(0);
+    let again = env
+        .run(["config", "add", "review.ignore", "*.kt"])
+        .assert_code(0);
+    assert!(
+        again.stderr.contains("holds it already"),
+        "{}",
+        again.stderr
+    );
+    let ran = env.run(["config", "get", "review.ignore"]).assert_code(0);
+    assert_eq!(ran.stdout, "[\"*.kt\"]\n");
+    env.run(["config", "add", "review.rounds", "3"])
+        .assert_code(2);
+}
+
+#[test]
+fn a_value_that_does_not_count_is_refused_or_said_to_be_beaten() {
+    let mut env = TestEnv::new();
+    let ran = env
+        .run(["config", "set", "git.allow_local", "true"])
+        .assert_code(3);
+    let remedy = "tribunal config set git.allow_local true --user";
+    assert!(ran.stderr.contains(remedy), "{}", ran.stderr);
+    env.run(["config", "set", "git.allow_local", "true", "--user"])
+        .assert_code(0);
+    let ran = env.run(["config", "get", "git.allow_local"]).assert_code(0);
+    assert_eq!(ran.stdout, "true\n");
+    env.set_env("TRIBUNAL_DISPUTES__TIMEOUT_DAYS", "3");
+    let ran = env
+        .run(["config", "set", "disputes.timeout_days", "9"])
+        .assert_code(0);
+    assert!(ran.stderr.contains("does not count now"), "{}", ran.stderr);
+}

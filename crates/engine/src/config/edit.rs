@@ -79,12 +79,20 @@ impl<'s> Editor<'s> {
     }
 
     /// Sets `key` to `value`, read as YAML.
-    pub fn set(&self, key: &str, value: &str) -> Result<Change, ConfigError> {
+    pub fn set(&self, key: &str, typed: &str) -> Result<Change, ConfigError> {
         let before = self.before()?;
         let key = Key::parse(key, agent_names(&before.tree))?;
         let mark = new_value_mark(self.layer);
-        let value = read_value(value, &mark);
+        let value = read_value(typed, &mark);
         let added = key.tree(value.clone(), &mark);
+        let says = |own: &&[&str]| added.at(own).is_some();
+        if self.layer == Layer::Project && read::USERS_OWN.iter().any(says) {
+            return Err(ConfigError::UsersOwn {
+                file: self.file.clone(),
+                key: key.to_string(),
+                value: typed.to_owned(),
+            });
+        }
         // The value alone must fit its key: the complaint is then about what was typed.
         if let ["agents"] | ["agents", _] | ["agents", _, "name"] = key.parts().as_slice() {
             let reason = "agents are added and removed with `connect` and `disconnect`".to_owned();

@@ -129,6 +129,17 @@ pub enum ConfigError {
         /// Why not.
         reason: String,
     },
+
+    /// A project's file was to say what only the user's own can.
+    #[error("`{key}` counts only in your own config, so {} was left as it was", file.display())]
+    UsersOwn {
+        /// The file of the project.
+        file: PathBuf,
+        /// The key that was to be changed.
+        key: String,
+        /// The value, as it was typed.
+        value: String,
+    },
 }
 
 impl ConfigError {
@@ -138,7 +149,9 @@ impl ConfigError {
         match self {
             Self::Invalid { origin, .. } => origin.file.as_deref(),
             Self::Untrusted(untrusted) => Some(&untrusted.file),
-            Self::File { file, .. } | Self::Edit { file, .. } => Some(file),
+            Self::File { file, .. } | Self::Edit { file, .. } | Self::UsersOwn { file, .. } => {
+                Some(file)
+            }
             Self::UnknownKey { .. } => None,
         }
     }
@@ -152,6 +165,9 @@ impl ConfigError {
                     .to_owned(),
             ),
             Self::Edit { .. } => Some("Edit it by hand with `tribunal config edit`".to_owned()),
+            Self::UsersOwn { key, value, .. } => {
+                Some(format!("Run `tribunal config set {key} {value} --user`"))
+            }
             Self::UnknownKey { .. } => {
                 Some("`tribunal config show` lists every setting".to_owned())
             }
