@@ -61,6 +61,8 @@ const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x
 
 const WORKFLOW: &str = "name: ci\non: [push]\npermissions:\n  contents: read\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n      - run: make test\n";
 
+const NOTEBOOK: &str = r#"{"cells": [{"cell_type": "code", "source": ["print(a)"], "outputs": [{"text": ["before"]}]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}"#;
+
 pub(crate) fn cases() -> Vec<CorpusCase> {
     let pinned = format!(
         "{WORKFLOW}      - uses: dtolnay/rust-toolchain@{}\n",
@@ -363,6 +365,42 @@ pub(crate) fn cases() -> Vec<CorpusCase> {
             "a translation",
             "locale/de.po",
             "msgid \"Hello\"\nmsgstr \"Hallo\"\n",
+        ),
+        new(
+            "a page that shows a conflict",
+            "docs/git.md",
+            "Then you see:\n\n```text\n<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> topic\n```\n",
+        ),
+        new(
+            "a table in Parquet",
+            "data/a.parquet",
+            b"PAR1\x15\x00\x15\x02\xff\x00PAR1",
+        ),
+        new(
+            "a database",
+            "data/a.sqlite",
+            b"SQLite format 3\0\x10\0\x01\x01\0\x40\x20\x20\xff\xfe",
+        ),
+        edit(
+            "a notebook that printed something else",
+            "docs/a.ipynb",
+            NOTEBOOK,
+            NOTEBOOK.replace("before", "after"),
+        ),
+        new(
+            "settings of Caddy",
+            "deploy/Caddyfile",
+            "example.org {\n  respond \"Hello\"\n}\n",
+        ),
+        new(
+            "a completion for zsh",
+            "completions/_shop",
+            "#compdef shop\n_arguments '--help[show help]'\n",
+        ),
+        new(
+            "rules for an agent",
+            ".cursorrules",
+            "Use tabs; never call `eval()`.\n",
         ),
         new("an empty file", "src/.gitkeep", ""),
         new("an empty file of Python", "src/__init__.py", ""),

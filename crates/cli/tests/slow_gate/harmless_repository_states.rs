@@ -223,6 +223,11 @@ pub(crate) fn cases() -> Vec<CorpusCase> {
                 scene.review(&["--base", "main", "--reviewer", "builtin"])
             },
         ),
+        state("a worktree of the same repository lies in it", |scene| {
+            scene.git(&["worktree", "add", "-q", "-b", "other", "wt"]);
+            scene.write("src/run.py", EVAL_MENDED);
+            scene.review(&[])
+        }),
         state("a hundred small files of prose and data", |scene| {
             for number in 0..50 {
                 scene.write(&format!("docs/{number}.md"), "Words.\n");

@@ -18,8 +18,11 @@ mod harmless_code;
 mod harmless_files;
 mod harmless_panels;
 mod harmless_repository_states;
+mod large_and_public_files;
+mod linked_files;
 mod planted_defects;
 mod reported_claim;
+mod unusual_branches;
 mod wrong_pass_arbitration;
 mod wrong_pass_dormant_code;
 mod wrong_pass_earlier_rulings;
@@ -58,6 +61,9 @@ const ATTEMPTS: &[Family] = &[
     wrong_pass_places::cases,
     wrong_pass_hidden_text::cases,
     wrong_pass_dormant_code::cases,
+    linked_files::wrong_pass_cases,
+    large_and_public_files::wrong_pass_cases,
+    unusual_branches::cases,
 ];
 
 const HARMLESS: &[Family] = &[
@@ -65,6 +71,8 @@ const HARMLESS: &[Family] = &[
     harmless_code::cases,
     harmless_repository_states::cases,
     harmless_panels::cases,
+    linked_files::harmless_cases,
+    large_and_public_files::harmless_cases,
 ];
 
 #[test]
@@ -157,4 +165,29 @@ fn harmless_states_of_a_repository_pass() {
 #[test]
 fn harmless_panels_pass() {
     run_family(harmless_panels::cases());
+}
+
+#[test]
+fn links_within_the_repository_pass() {
+    run_family(linked_files::harmless_cases());
+}
+
+#[test]
+fn a_link_hides_nothing() {
+    run_family(linked_files::wrong_pass_cases());
+}
+
+#[test]
+fn large_data_and_public_keys_pass() {
+    run_family(large_and_public_files::harmless_cases());
+}
+
+#[test]
+fn size_and_names_of_keys_hide_nothing() {
+    run_family(large_and_public_files::wrong_pass_cases());
+}
+
+#[test]
+fn a_default_branch_of_any_name_decides() {
+    run_family(unusual_branches::cases());
 }

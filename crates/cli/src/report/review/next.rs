@@ -1,5 +1,6 @@
 //! Which commands lead on from a review that did not pass.
 
+use tribunal_core::review::coverage::Omission;
 use tribunal_core::review::gate::Gate;
 use tribunal_core::review::report::{ReviewReport, ReviewedFinding, ReviewerState};
 
@@ -25,17 +26,21 @@ fn after_fail(report: &ReviewReport) -> Vec<String> {
     let mut steps = vec![format!(
         "`tribunal explain {id}` shows the code, who says so and why it counts"
     )];
-    if report.arbitration.is_none() {
-        let again = command(report, &[]);
-        steps.push(format!("fix it and review again with {again}"));
-        steps.push(format!(
-            "`tribunal dismiss {id} --why TEXT` if the finding is wrong"
-        ));
-        let arbitrate = command(report, &["--arbitrate"]);
-        steps.push(format!(
-            "{arbitrate} lets a coder answer, if one is connected"
-        ));
-    }
+    let again = command(report, &[]);
+    steps.push(format!("fix it and review again with {again}"));
+    steps.push(format!(
+        "`tribunal dismiss {id} --why TEXT` if the finding is wrong"
+    ));
+    steps.push(match &report.arbitration {
+        None => {
+            let arbitrate = command(report, &["--arbitrate"]);
+            format!("{arbitrate} lets a coder answer, if one is connected")
+        }
+        Some(_) => {
+            let other = command(report, &["--arbitrate", "--coder", "NAME"]);
+            format!("{other} lets another coder answer; `tribunal agents` lists them")
+        }
+    });
     steps
 }
 
@@ -71,12 +76,57 @@ fn after_inconclusive(report: &ReviewReport) -> Vec<String> {
         let again = command(report, &[]);
         steps.push(format!("{again} reviews your files as they are now"));
     }
-    let advice = report.unread_because.iter().filter_map(|why| why.advice());
-    steps.extend(advice.map(str::to_owned));
+    for why in &report.unread_because {
+        steps.extend(after_unread(report, *why));
+    }
     if report.reviewers.is_empty() && report.unread_because.is_empty() {
         steps.push("`tribunal connect AGENT --role reviewer` adds a reviewer".to_owned());
     }
     steps
+}
+
+/// Returns what helps where files were not reviewed for this reason.
+fn after_unread(report: &ReviewReport, why: Omission) -> Vec<String> {
+    let mut files = report.coverage.left_out.iter();
+    let first = files.find(|file| file.why == why);
+    let detail = first.map_or("", |file| file.detail.as_str());
+    let is_in_tree = why == Omission::Unreadable && !detail.is_empty();
+    let mut steps = Vec::new();
+    match first {
+        // What was found out about the file says more than the kind of reason.
+        Some(_) if is_in_tree && detail.contains("--staged") => steps.push(
+            "`tribunal review --staged` reviews what the next commit will hold; `git add` adds the rest"
+                .to_owned(),
+        ),
+        Some(file) if is_in_tree && file.path.ends_with('/') => steps.push(format!(
+            "`tribunal review {}` reviews the files of that repository; a line in `.gitignore` \
+             keeps it out of this one",
+            one_line(&typed_word(&file.path), NAME)
+        )),
+        Some(_) if is_in_tree => steps.push(one_line(detail, PROSE)),
+        _ => steps.extend(why.advice().map(str::to_owned)),
+    }
+    if let Some(file) = first.filter(|_| why.can_be_ignored()) {
+        let pattern = typed_word(&ignore_pattern(why, &file.path));
+        let pattern = one_line(&pattern, NAME);
+        steps.push(format!(
+            "`tribunal config add review.ignore {pattern}` leaves it out of every review, if that is right"
+        ));
+    }
+    steps
+}
+
+/// Returns how a file is named to be ignored: code that nobody reads by its ending, others by their
+/// path.
+fn ignore_pattern(why: Omission, path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match name.rsplit_once('.') {
+        Some((stem, ending)) if why == Omission::UnknownLanguage && !stem.is_empty() => {
+            format!("*.{ending}")
+        }
+        // A path with a slash before it means this one file.
+        _ => format!("/{path}"),
+    }
 }
 
 /// Tells whether the reviewers have spoken to each other's findings.

@@ -168,6 +168,48 @@ fn begin_paused_review(desk: &mut Desk, args: &[&str]) -> String {
     case["case"].as_str().unwrap().to_owned()
 }
 
+/// What happens between a pause and `resume`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Meanwhile {
+    Nothing,
+    Commit,
+    OtherBase,
+}
+
+#[test]
+fn a_pass_after_a_pause_does_not_speak_of_commits_that_came_since() {
+    for (args, meanwhile) in [
+        (["--base", "trunk"], Meanwhile::Nothing),
+        (["--base", "trunk"], Meanwhile::Commit),
+        (["--base", "trunk"], Meanwhile::OtherBase),
+        (["--commit", "HEAD"], Meanwhile::Nothing),
+        (["--commit", "HEAD"], Meanwhile::Commit),
+    ] {
+        let mut desk = Desk::new();
+        desk.write("src/b.py", "def g(x):\n    return x\n");
+        desk.git(&["add", "."]);
+        desk.git(&["commit", "-q", "-m", "before"]);
+        desk.git(&["branch", "trunk"]);
+        desk.write("src/a.py", "def f(x):\n    return int(x)\n");
+        desk.git(&["add", "."]);
+        desk.git(&["commit", "-q", "-m", "the change"]);
+        let case = begin_paused_review(&mut desk, &[args[0], args[1], "--json"]);
+        match meanwhile {
+            Meanwhile::Nothing => {}
+            Meanwhile::Commit => {
+                desk.write("src/a.py", "def f(x):\n    return eval(x)\n");
+                desk.git(&["commit", "-q", "-a", "-m", "one more"]);
+            }
+            Meanwhile::OtherBase => desk.git(&["branch", "-q", "-f", "trunk", "trunk~1"]),
+        }
+        let is_same = meanwhile == Meanwhile::Nothing;
+        let resumed = desk.env.run(["resume", &case, "--json"]);
+        let report = resumed.assert_code(if is_same { 0 } else { 5 }).json();
+        let gate = if is_same { "pass" } else { "inconclusive" };
+        assert_eq!(report["gate"], gate, "{args:?} {meanwhile:?}");
+    }
+}
+
 #[test]
 fn a_pass_after_a_pause_does_not_speak_of_files_that_changed_since() {
     let applied = ["--json", "--arbitrate", "--apply"];

@@ -302,31 +302,37 @@ fn prose_passes_although_a_reviewer_is_broken() {
 #[test]
 fn what_nobody_can_read_comes_with_advice_that_helps() {
     type Made = fn(&Desk);
-    let cases: [(Made, &str); 5] = [
+    let cases: [(Made, &str, &str); 5] = [
         (
             |desk| {
-                std::os::unix::fs::symlink("pay.py", desk.env.project().join("src/l.py")).unwrap()
+                let link = desk.env.project().join("src/l.py");
+                std::os::unix::fs::symlink("/etc/hosts", link).unwrap();
             },
             "look yourself where the link leads",
+            "/src/l.py",
         ),
         (
             |desk| desk.write("lib.so", b"\x7fELF\x02\0"),
             "put its source under review",
+            "/lib.so",
         ),
         (
             |desk| desk.write(".env", "KEY=1\n"),
             "keep keys out of the repository",
+            "/.env",
         ),
         (
             |desk| desk.write("big.py", "x = 1\n".repeat(400_000)),
-            "raise `review.max_file`",
+            "tribunal config set review.max_file",
+            "/big.py",
         ),
         (
             |desk| desk.write("a.rb", "puts 1\n"),
-            "tribunal connect AGENT --role reviewer",
+            "tribunal connect claude --role reviewer",
+            "*.rb",
         ),
     ];
-    for (make, advice) in cases {
+    for (make, advice, pattern) in cases {
         let desk = Desk::new();
         make(&desk);
         let ran = desk.env.run(["review"]).assert_code(INCONCLUSIVE);
@@ -335,6 +341,13 @@ fn what_nobody_can_read_comes_with_advice_that_helps() {
         assert!(said.contains(advice), "{advice}: {said}");
         let connects = said.contains("tribunal connect");
         assert_eq!(connects, advice.contains("tribunal connect"), "{said}");
+        // What the report says to type helps.
+        let command = "tribunal config add review.ignore";
+        assert!(said.contains(command), "{said}");
+        desk.env
+            .run(["config", "add", "review.ignore", pattern])
+            .assert_code(0);
+        desk.env.run(["review"]).assert_code(PASS);
     }
 }
 

@@ -12,7 +12,8 @@ impl Page<'_> {
     /// Writes who reviewed and what it took.
     pub(super) fn reviewers(&mut self) {
         let reviewers = &self.report.reviewers;
-        if !self.options.details && facts::is_by_rules_only(self.report) && are_quiet(reviewers) {
+        let is_dull = facts::is_by_rules_only(self.report) || self.report.needed_nobody().is_some();
+        if !self.options.details && is_dull && are_quiet(reviewers) {
             return;
         }
         self.heading("Reviewers");
