@@ -64,6 +64,10 @@ pub(super) fn plan(context: &Context<'_>) -> Result<Plan, AgentError> {
         let path = plan.file(context, "schema.json", schema.to_string());
         plan.args(["--output-schema", &path]);
     }
+    // It puts the helper of its sandbox into its home, and refuses to do so where that lies in the
+    // directory for temporary files: every command of the model then fails.
+    let temporary = plan.temporary_directory(context);
+    plan.env([("TMPDIR", &temporary)]);
     plan.args(["-"]);
     Ok(plan)
 }

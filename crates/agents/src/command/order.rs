@@ -25,6 +25,8 @@ pub(super) const STDOUT_FILE: &str = "stdout";
 pub(super) const STDERR_FILE: &str = "stderr";
 /// Name of the file in the run directory that a linter may be told to write its report to.
 pub(super) const OUTPUT_FILE: &str = "output.json";
+/// Name of the directory in the run directory for temporary files, while the program runs.
+pub(super) const TEMPORARY_DIRECTORY: &str = "tmp";
 /// Name of the file in the run directory that tells how the run ended.
 pub(super) const EXIT_FILE: &str = "exit.json";
 /// Name of the file in which the second stage leaves the reason when it cannot become the agent.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tribunal_core::agent::ErrorClass;
 
-use super::{claude, codex, custom, gemini, linter, opencode};
+use super::{claude, codex, custom, gemini, linter, opencode, order};
 use crate::spec::{Cli, CommandSpec};
 use crate::{AgentError, Call};
 
@@ -35,6 +35,8 @@ pub(super) struct Plan {
     pub(super) home_files: Vec<(&'static str, String)>,
     /// What the program reads from stdin.
     pub(super) stdin: String,
+    /// Whether the run has a directory for temporary files of its own.
+    pub(super) has_temporary_directory: bool,
 }
 
 impl Plan {
@@ -58,6 +60,12 @@ impl Plan {
     ) -> String {
         self.files.push((name, content));
         path_text(context.call.run_dir.join(name))
+    }
+
+    /// Gives the run a directory for temporary files of its own and returns its path.
+    pub(super) fn temporary_directory(&mut self, context: &Context<'_>) -> String {
+        self.has_temporary_directory = true;
+        path_text(order::file(&context.call.run_dir, order::TEMPORARY_DIRECTORY))
     }
 }
 

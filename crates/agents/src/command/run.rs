@@ -63,10 +63,12 @@ pub(super) async fn run(
     result
 }
 
-/// Removes what the program read as its stdin: it is over, and whoever called keeps the prompt.
+/// Removes what only the program needed: its stdin, of which the caller keeps the prompt, and its
+/// temporary files.
 pub(super) fn forget_input(run_dir: &Path) {
-    // One that stays behind takes up room and nothing else.
+    // What stays behind takes up room and nothing else.
     let _ = files::remove(&order::file(run_dir, order::PROMPT_FILE));
+    let _ = std::fs::remove_dir_all(order::file(run_dir, order::TEMPORARY_DIRECTORY));
 }
 
 /// Returns the version of the agent's program.
@@ -159,6 +161,9 @@ fn write_files(call: &Call, plan: &Plan) -> io::Result<()> {
         order::PROMPT_FILE,
     ] {
         files::remove(&path(name))?;
+    }
+    if plan.has_temporary_directory {
+        files::directory(&path(order::TEMPORARY_DIRECTORY))?;
     }
     write_input(call, &plan.stdin)?;
     for (name, content) in &plan.files {
