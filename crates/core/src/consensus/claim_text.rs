@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::sentences::{sentence_hashes, without_articles};
 use super::terms::{hash, normalized_title, terms};
 
 /// From how alike two texts are, in thousandths, one may be the other in different words.
 const RESTATED: u32 = 700;
 
-/// From how alike two descriptions are below the same title, in thousandths, they tell the same.
-const SHOWN: u32 = 400;
+/// From how alike two texts are, in thousandths, they may be about the same.
+const LIKE: u32 = 450;
 
 /// From how alike two texts are, in thousandths, one repeats the other.
 const REPEATED: u32 = 900;
@@ -41,6 +42,10 @@ pub struct ClaimText {
     /// Identifiers, literals and numbers that it names.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     names: BTreeSet<u32>,
+    /// Every sentence of it: of the title, the description and further parts. Claims that were recorded
+    /// before sentences were compared have none.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    sentences: BTreeSet<u64>,
     /// Whether nothing but the title is known.
     #[serde(skip)]
     #[schemars(skip)]
@@ -77,8 +82,28 @@ impl ClaimText {
                 .iter()
                 .map(|name| short(hash("", name)))
                 .collect(),
+            sentences: [title, description]
+                .into_iter()
+                .flat_map(sentence_hashes)
+                .collect(),
             negated: has_not || whole.contains("n't"),
         }
+    }
+
+    /// Adds parts that are shown beside the description, such as a trigger and a suggestion. They do not
+    /// make it another finding, but they may claim something that nobody was shown before.
+    #[must_use]
+    pub fn with_details(mut self, details: &[&str]) -> Self {
+        let added = details.iter().flat_map(|text| sentence_hashes(text));
+        self.sentences.extend(added);
+        self
+    }
+
+    /// Reads a claim from one text: the title, then paragraphs of all else that was shown.
+    #[must_use]
+    pub fn of_shown_text(text: &str) -> Self {
+        let (title, below) = text.split_once("\n\n").unwrap_or((text, ""));
+        Self::new(title, below)
     }
 
     /// Reads the title of a claim of which nothing else is known, as of those that version 0.1.0
@@ -118,51 +143,67 @@ impl ClaimText {
         self.title == other.title && !self.title.is_empty() && !told_apart
     }
 
-    /// Tells whether a claim is the one that was shown as `known`: under the same title, and about
-    /// the same in full. A title alone says little, such as "Missing validation", so what is told
-    /// below it must be alike and name no code, text or number that was not shown. Where less is told
-    /// than was shown, nothing new is claimed.
+    /// Tells whether a claim was shown as `known`: under the same title, and with no sentence that was
+    /// not shown. It may say less, and never more. A sentence in other words is another sentence, because
+    /// one word can make it another claim; see [`Self::is_same_finding_as`] for what keeps its identity.
     #[must_use]
     pub fn is_as_shown(&self, known: &Self) -> bool {
-        if self.title != known.title || self.title.is_empty() {
+        if self.title.is_empty() || without_articles(&self.title) != without_articles(&known.title)
+        {
             return false;
         }
-        match (self.description, known.description) {
-            (None, _) => true,
-            (Some(_), None) => known.title_only,
-            (Some(own), Some(shown)) => {
-                let is_alike = || alike(&self.told_below(), &known.told_below()) >= SHOWN;
-                let names_nothing_new = || self.names.is_subset(&known.names);
-                own == shown || is_alike() && names_nothing_new() && self.negated == known.negated
-            }
+        if known.title_only {
+            return self.title == known.title;
         }
-    }
-
-    /// Tells whether what is told below the titles of two claims is the same, too. One that tells
-    /// nothing there has not said the same as one that does.
-    #[must_use]
-    pub fn tells_same_as(&self, other: &Self) -> bool {
-        match (self.description, other.description) {
-            (None, None) => true,
-            (Some(own), Some(others)) => {
-                own == others || alike(&self.told_below(), &other.told_below()) >= SHOWN
-            }
-            (Some(_), None) | (None, Some(_)) => false,
+        if known.sentences.is_empty() {
+            // Recorded before sentences were: only the very same text is known to have been shown.
+            let is_described_so =
+                self.description.is_none() || self.description == known.description;
+            return self.title == known.title
+                && is_described_so
+                && self.names.is_subset(&known.names);
         }
+        self.says_no_more_than(known)
     }
 
-    /// Tells whether all that the title of `other` claims is claimed here, too.
+    /// Tells whether the other claim has every sentence of this one.
     #[must_use]
-    pub fn claims_all_of(&self, other: &Self) -> bool {
-        let mut terms = other.title_terms.iter();
-        terms.all(|term| self.all_terms.binary_search(term).is_ok())
+    pub fn says_no_more_than(&self, other: &Self) -> bool {
+        self.sentences.is_subset(&other.sentences)
     }
 
-    /// Returns the terms of the description that the title does not have.
-    fn told_below(&self) -> Vec<u32> {
-        let terms = self.all_terms.iter().copied();
-        let is_new = |term: &u32| self.title_terms.binary_search(term).is_err();
-        terms.filter(is_new).collect()
+    /// Tells whether two claims have the same title and the same sentences, so that whoever rates one
+    /// rates the other.
+    #[must_use]
+    pub fn has_same_text_as(&self, other: &Self) -> bool {
+        without_articles(&self.title) == without_articles(&other.title)
+            && self.sentences == other.sentences
+    }
+
+    /// Tells whether two claims about one place are one finding, perhaps in other words.
+    ///
+    /// Two titles of which each has a term that the other lacks are two claims, however alike the
+    /// descriptions are, unless the descriptions explain these terms. So are two like titles over
+    /// descriptions of two different things.
+    #[must_use]
+    pub fn is_same_finding_as(&self, other: &Self) -> bool {
+        let both_described = self.description.is_some() && other.description.is_some();
+        let told_apart = both_described && alike(&self.all_terms, &other.all_terms) < RESTATED / 2;
+        self.is_like(other) && self.title_fits(other) && !told_apart
+    }
+
+    /// Tells whether two claims resemble each other, so that a reader of one wants to know of the other.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.likeness(other) >= LIKE || self.has_title_of(other)
+    }
+
+    fn title_fits(&self, other: &Self) -> bool {
+        let holds =
+            |terms: &[u32], all: &[u32]| terms.iter().all(|term| all.binary_search(term).is_ok());
+        let (own, others) = (&self.title_terms, &other.title_terms);
+        let is_explained = holds(own, &other.all_terms) && holds(others, &self.all_terms);
+        self.title == other.title || holds(own, others) || holds(others, own) || is_explained
     }
 
     /// Tells whether a claim is the other one in different words: neither has a term in its title
@@ -354,30 +395,31 @@ mod tests {
     }
 
     #[test]
-    fn a_rating_counts_for_what_is_told_below_a_title_and_not_for_the_title() {
+    fn a_rating_counts_for_the_same_title_and_the_same_sentences() {
         let title = "Missing check";
-        let grave = "anyone can read the balance of any account because authorisation is gone";
-        for (description, same) in [
-            (grave, true),
+        let grave = "Anyone can read the balance. Authorisation is gone.";
+        for (other_title, description, same) in [
+            (title, grave, true),
             (
-                "Authorisation is gone, so anyone can read the balance of any account.",
+                "The missing check",
+                "anyone can read a balance! Authorisation\n is gone",
                 true,
             ),
             (
-                "a type check for strings would be nice in the caller",
-                false,
+                title,
+                "Authorisation is gone. Anyone can read the balance.",
+                true,
             ),
-            ("", false),
+            ("Naming of the check", grave, false),
+            (title, "Anyone can read the balance.", false),
+            (title, "A type check for strings would be nice.", false),
+            (title, "", false),
         ] {
-            let (one, other) = (
-                ClaimText::new(title, grave),
-                ClaimText::new(title, description),
-            );
-            assert_eq!(one.tells_same_as(&other), same, "{description}");
-            assert_eq!(other.tells_same_as(&one), same, "{description}");
+            let one = ClaimText::new(title, grave);
+            let other = ClaimText::new(other_title, description);
+            assert_eq!(one.has_same_text_as(&other), same, "{description}");
+            assert_eq!(other.has_same_text_as(&one), same, "{description}");
         }
-        let bare = ClaimText::new(title, "");
-        assert!(bare.tells_same_as(&ClaimText::new(title, "missing check.")));
     }
 
     #[test]
@@ -392,8 +434,13 @@ mod tests {
                 "The amount is taken as it comes, so it may be negative.",
                 true,
             ),
-            ("A negative amount may come: it is taken as it is.", true),
+            (
+                "the amount is taken as it comes so it may be negative!",
+                true,
+            ),
             ("", true),
+            // Other words may be another claim, so they are only similar.
+            ("A negative amount may come: it is taken as it is.", false),
             (
                 "The signature is never verified, so anyone can log in as admin.",
                 false,
@@ -408,6 +455,183 @@ mod tests {
         assert!(!shown.is_as_shown(&bare));
         assert!(shown.is_as_shown(&ClaimText::of_title(title)));
         assert!(!ClaimText::new("", "").is_as_shown(&ClaimText::new("", "")));
+    }
+
+    #[test]
+    fn a_ruling_covers_no_sentence_that_was_not_shown() {
+        let title = "Division by zero when y is 0";
+        let text =
+            "The caller passes 0, so `ratio` raises an error. The request of the user fails.";
+        let (trigger, suggestion) = ("y = 0", "Return 0 for an empty list.");
+        let read = |title: &str, text: &str, trigger: &str, suggestion: &str| {
+            ClaimText::new(title, text).with_details(&[trigger, suggestion])
+        };
+        let shown = read(title, text, trigger, suggestion);
+        let with = |from: &str, to: &str| text.replace(from, to);
+        let longer_title = format!("{title} and lets anybody in");
+        for (what, again, covered) in [
+            ("the same", read(title, text, trigger, suggestion), true),
+            ("without details", read(title, text, "", ""), true),
+            (
+                "one sentence less",
+                read(title, "The request of the user fails.", trigger, ""),
+                true,
+            ),
+            (
+                "in another order",
+                read(
+                    title,
+                    "The request of the user fails. The caller passes 0, so `ratio` raises an error.",
+                    "",
+                    "",
+                ),
+                true,
+            ),
+            (
+                "articles, case, marks and white space",
+                read(
+                    "division by zero, when y is 0!",
+                    "Caller passes 0  so ratio raises error!\nThe request of the User fails",
+                    "Y = 0.",
+                    "return 0 for the empty list",
+                ),
+                true,
+            ),
+            (
+                "a sentence behind",
+                read(title, &format!("{text} Also leaks the password."), "", ""),
+                false,
+            ),
+            (
+                "a sentence in front",
+                read(
+                    title,
+                    &format!("Attackers delete the database. {text}"),
+                    "",
+                    "",
+                ),
+                false,
+            ),
+            (
+                "a sentence in a list",
+                read(title, &format!("{text}\n- Also leaks the password"), "", ""),
+                false,
+            ),
+            (
+                "a longer sentence",
+                read(
+                    title,
+                    &with("user fails", "user fails for everybody"),
+                    "",
+                    "",
+                ),
+                false,
+            ),
+            (
+                "another trigger",
+                read(title, text, "Any visitor sends -1", suggestion),
+                false,
+            ),
+            (
+                "another suggestion",
+                read(title, text, trigger, "Stop the login without a password."),
+                false,
+            ),
+            (
+                "another verb",
+                read(title, &with("raises", "swallows"), "", ""),
+                false,
+            ),
+            (
+                "the opposite",
+                read(title, &with("fails", "succeeds"), "", ""),
+                false,
+            ),
+            (
+                "another person",
+                read(title, &with("user", "admin"), "", ""),
+                false,
+            ),
+            (
+                "another number",
+                read(title, &with("passes 0", "passes 1"), "", ""),
+                false,
+            ),
+            ("a longer title", read(&longer_title, text, "", ""), false),
+        ] {
+            assert_eq!(again.is_as_shown(&shown), covered, "{what}");
+        }
+    }
+
+    #[test]
+    fn what_was_recorded_without_sentences_covers_the_very_same_text() {
+        let title = "Division by zero";
+        let mut old = ClaimText::new(title, "The request of the user fails.");
+        old.sentences.clear();
+        for (description, covered) in [
+            ("The request of the user fails.", true),
+            ("the request of the user fails", true),
+            ("", true),
+            ("The request of the admin fails.", false),
+            (
+                "The request of the user fails. Also leaks the password.",
+                false,
+            ),
+        ] {
+            let again = ClaimText::new(title, description);
+            assert_eq!(again.is_as_shown(&old), covered, "{description}");
+        }
+    }
+
+    #[test]
+    fn two_different_claims_are_two_findings_whatever_they_share() {
+        let text = "The division by y raises an error when y is zero.";
+        for (one, other, same) in [
+            (("Division by zero", text), ("Division by zero", text), true),
+            (
+                ("Division by zero", text),
+                (
+                    "Division by zero when y is 0",
+                    "When y is zero the division raises.",
+                ),
+                true,
+            ),
+            (("Division by zero", text), ("Zero division", text), true),
+            (
+                ("Division by zero", text),
+                ("Error when y is zero", text),
+                true,
+            ),
+            (
+                ("Division by zero", ""),
+                ("A division by zero is possible", ""),
+                true,
+            ),
+            (
+                ("Division by zero", text),
+                ("Authentication can be bypassed", text),
+                false,
+            ),
+            (("Division by zero", text), ("Rest by zero", text), false),
+            (("Division by zero", ""), ("Rest by zero", ""), false),
+            (("Division by zero", text), ("Naming of total", text), false),
+            (
+                (
+                    "Missing validation",
+                    "The amount may be negative, so a refund is paid out.",
+                ),
+                (
+                    "Missing validation of the signature",
+                    "Anyone can log in as somebody else with a forged token.",
+                ),
+                false,
+            ),
+        ] {
+            let read = |(title, text): (&str, &str)| ClaimText::new(title, text);
+            let (a, b) = (read(one), read(other));
+            assert_eq!(a.is_same_finding_as(&b), same, "{one:?} / {other:?}");
+            assert_eq!(b.is_same_finding_as(&a), same, "{other:?} / {one:?}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The working state of one group on its way through the phases.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::Docket;
 use super::claim_text::ClaimText;
 use super::normalize::Claim;
@@ -10,8 +12,8 @@ use super::trace::{Step, Trace};
 use crate::finding::{Label, Source};
 use crate::scale::{Confidence, Severity};
 
-/// From how alike two texts are, in thousandths, two ratings are about the same claim.
-const SAME_CLAIM: u32 = 500;
+/// From so many families on that rated one claim, their median counts.
+const ENOUGH_RATINGS: usize = 3;
 
 /// One family's part in a group: all its findings there are one voice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +22,50 @@ pub(super) struct Voice {
     pub(super) family: u16,
     /// The finding that speaks for it.
     pub(super) speaker: u32,
+}
+
+/// How bad one member says that its claim is.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ClaimRating {
+    /// File and lines; the function where no lines are known.
+    place: (u32, Option<(u32, u32)>, Option<String>),
+    /// Title and description.
+    text: ClaimText,
+    /// The same with trigger and suggestion.
+    whole: ClaimText,
+    family: u16,
+    is_by_tool: bool,
+    weight: Severity,
+}
+
+impl ClaimRating {
+    /// Returns how bad the claim is: as rated, or the median if enough families rated it lower.
+    ///
+    /// What a program rates lower than others do supports them, and is not a rating against them.
+    fn level_among(&self, ratings: &BTreeSet<Self>) -> Severity {
+        let mut by_family: BTreeMap<u16, Severity> = BTreeMap::new();
+        let is_mild_tool = |one: &Self| one.is_by_tool && one.weight < self.weight;
+        for one in ratings {
+            if one.is_for_claim_of(self) && !is_mild_tool(one) {
+                let level = by_family.entry(one.family).or_insert(one.weight);
+                *level = one.weight.max(*level);
+            }
+        }
+        let mut levels: Vec<Severity> = by_family.into_values().collect();
+        if levels.len() < ENOUGH_RATINGS {
+            return self.weight;
+        }
+        let median = Severity::median(&mut levels);
+        median.map_or(self.weight, |median| median.min(self.weight))
+    }
+
+    /// Tells whether it rates what another one claims. Whoever leaves out a sentence of that, or points
+    /// at another place, has not rated it.
+    fn is_for_claim_of(&self, other: &Self) -> bool {
+        self.place == other.place
+            && self.text.has_same_text_as(&other.text)
+            && other.whole.says_no_more_than(&self.whole)
+    }
 }
 
 /// A group before its verdict is final.
@@ -84,13 +130,39 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns how bad the group is: as bad as its gravest voice says, unless three families or more
-    /// rated it and their median is lower. A mild voice beside a grave one takes nothing away.
+    /// Returns how bad the group is: as bad as its gravest claim, and that is as bad as its gravest voice
+    /// says, unless three families or more rated just this claim and their median is lower. A mild voice
+    /// about another claim takes nothing away.
     pub(super) fn gravity(&self) -> Severity {
         let gravest = self.gravest();
-        match self.median_of_families() {
-            Some(median) => median,
-            None => gravest,
+        let is_counted = |member: &&u32| self.is_rated(**member) && self.stands(**member);
+        let rated = || self.members.iter().filter(is_counted);
+        let is_milder = |member: &u32| self.weight_of(*member) < gravest;
+        if self.voices.len() < ENOUGH_RATINGS || !rated().any(is_milder) {
+            return gravest;
+        }
+        let ratings: BTreeSet<ClaimRating> = rated().map(|&one| self.rating(one)).collect();
+        let levels = ratings.iter().map(|one| one.level_among(&ratings));
+        levels.max().unwrap_or(gravest)
+    }
+
+    fn rating(&self, member: u32) -> ClaimRating {
+        let claim = self.docket.claim(member);
+        let finding = claim.finding;
+        let text = ClaimText::new(&finding.title, &finding.description);
+        let function = match claim.lines {
+            Some(_) => None,
+            None => finding.location.function.clone(),
+        };
+        ClaimRating {
+            place: (claim.file, claim.lines, function),
+            whole: text
+                .clone()
+                .with_details(&[&finding.trigger, &finding.suggestion]),
+            text,
+            family: claim.family,
+            is_by_tool: claim.source == Source::Tool,
+            weight: self.weight_of(member),
         }
     }
 
@@ -101,53 +173,6 @@ impl<'a> Draft<'a> {
         let weight = |member: &u32| self.weight_of(*member);
         let gravest = standing.clone().filter(rated).map(weight).max();
         gravest.unwrap_or_else(|| self.severity_of(self.voices[0].speaker))
-    }
-
-    /// Returns the median of what each family says at the gravest, if three or more rated the same
-    /// claim: title and what is told below it say the same. What a program rates lower than others do
-    /// supports them, and is not a rating against them. Neither is what a reviewer says about another
-    /// claim at the same place.
-    fn median_of_families(&self) -> Option<Severity> {
-        const ENOUGH: usize = 3;
-        if self.voices.len() < ENOUGH {
-            return None;
-        }
-        let gravest = self.gravest();
-        let read = |member: u32| {
-            let finding = self.docket.claim(member).finding;
-            ClaimText::new(&finding.title, &finding.description)
-        };
-        let grave: Vec<ClaimText> = self
-            .members
-            .iter()
-            .filter(|&&member| self.is_rated(member) && self.weight_of(member) >= gravest)
-            .map(|&member| read(member))
-            .collect();
-        let is_about_it = |member: u32| {
-            let text = read(member);
-            // Whoever leaves out what makes it grave has not rated that.
-            let is_same = |one: &ClaimText| {
-                let alike = one.has_title_of(&text) || one.likeness(&text) >= SAME_CLAIM;
-                alike && text.claims_all_of(one) && text.tells_same_as(one)
-            };
-            grave.iter().all(is_same)
-        };
-        let mut levels: Vec<Severity> = Vec::new();
-        for voice in &self.voices {
-            let own = self.members.iter().copied().filter(|&member| {
-                let claim = self.docket.claim(member);
-                let mild = claim.source == Source::Tool && self.weight_of(member) < gravest;
-                claim.family == voice.family
-                    && self.is_rated(member)
-                    && !mild
-                    && (self.weight_of(member) >= gravest || is_about_it(member))
-            });
-            levels.extend(own.map(|member| self.weight_of(member)).max());
-        }
-        if levels.len() < ENOUGH {
-            return None;
-        }
-        Severity::median(&mut levels)
     }
 
     /// Returns the families that rate it higher than it counts.

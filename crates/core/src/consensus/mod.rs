@@ -30,6 +30,7 @@ mod report;
 mod reversal;
 mod rounds;
 mod scrutiny;
+mod sentences;
 mod similar;
 mod terms;
 mod trace;
