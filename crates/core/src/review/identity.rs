@@ -18,9 +18,6 @@ use crate::review::history::TrackedFinding;
 use crate::review::report::Standing;
 use crate::time::Timestamp;
 
-/// From how alike two claims about one place are, in thousandths, they are one finding.
-const ONE_FINDING: u32 = 450;
-
 /// The score of a claim that is found again as it was.
 const AS_IT_WAS: u32 = 1_000;
 
@@ -225,14 +222,15 @@ impl Sighting {
 
     /// Returns how sure it is that a known finding is this one; nothing when it is another.
     ///
-    /// What somebody ruled on, or is asked to rule on, is found again only as it was shown.
+    /// What was dismissed, or waits for a ruling, is found again only as it was shown. What was upheld
+    /// is found again in other words, too, because it counts either way.
     fn score(&self, known: &Known<'_>, dismissed: bool) -> Option<u32> {
         let covered = || self.claims.iter().all(|claim| claim.is_covered_by(known));
-        let partly = || self.claims.iter().any(|claim| claim.is_covered_by(known));
+        let restated = || self.claims.iter().any(|claim| claim.is_restated_by(known));
         let allowed = match known.standing {
             Standing::Dismissed => dismissed && covered(),
             Standing::Contested => covered(),
-            Standing::Upheld => partly(),
+            Standing::Upheld => restated(),
             Standing::New
             | Standing::Open
             | Standing::Answered
@@ -251,7 +249,7 @@ impl Sighting {
     fn similar(&self, rulings: &[(&Dismissal, Known<'_>)]) -> Option<SimilarDismissal> {
         let alike = |(_, ruled): &&(&Dismissal, Known<'_>)| {
             let mut claims = self.claims.iter();
-            claims.any(|claim| claim.score(ruled).is_some())
+            claims.any(|claim| claim.is_like(ruled))
         };
         let near = |(_, ruled): &&(&Dismissal, Known<'_>)| {
             let mut claims = self.claims.iter();
@@ -289,37 +287,53 @@ impl SightedClaim {
         is_old && earlier.any(|(one, place)| *one == known.category && *place == known.place)
     }
 
-    /// Tells whether a finding claims just this at this place: by the same rule about the same code,
-    /// under the same title and category and told alike, or in other words that name the same things.
+    /// Tells whether a finding claims just this at this place: by the same rule about the same code, or
+    /// under the same title and category, with every sentence of it.
     fn is_covered_by(&self, known: &Known<'_>) -> bool {
-        known.claims.iter().any(|one| self.is_stated(one).is_some())
+        known.claims.iter().any(|one| self.is_shown_in(one))
+    }
+
+    /// Tells whether a finding claims this at this place, perhaps in other words that name the same
+    /// things.
+    fn is_restated_by(&self, known: &Known<'_>) -> bool {
+        let mut claims = known.claims.iter();
+        claims.any(|one| self.is_shown_in(one) || self.is_restated_in(one))
     }
 
     /// Returns how sure it is that a known finding claims this at this place.
     fn score(&self, known: &Known<'_>) -> Option<u32> {
-        let claims = known.claims.iter();
-        let scores = claims.filter_map(|one| self.is_stated(one).or_else(|| self.is_like(one)));
-        scores.max()
+        let score = |one: &Claimed| {
+            if self.is_shown_in(one) {
+                Some(AS_IT_WAS)
+            } else if self.is_restated_in(one) {
+                Some(RESTATED)
+            } else {
+                self.likeness_if_same(one)
+            }
+        };
+        known.claims.iter().filter_map(score).max()
     }
 
-    fn is_stated(&self, known: &Claimed) -> Option<u32> {
+    fn is_shown_in(&self, known: &Claimed) -> bool {
         let own = &self.claimed;
-        if !self.is_at(known) {
-            return None;
-        }
         if !own.rule.is_empty() && own.rule == known.rule {
-            return self.has_code.then_some(AS_IT_WAS);
+            return self.is_at(known) && self.has_code;
         }
+        self.may_be_claim_of(known) && own.text.is_as_shown(&known.text)
+    }
+
+    fn is_restated_in(&self, known: &Claimed) -> bool {
+        let is_of_rule = !self.claimed.rule.is_empty() && self.claimed.rule == known.rule;
+        !is_of_rule && self.may_be_claim_of(known) && self.claimed.text.restates(&known.text)
+    }
+
+    /// Tells whether place, rule and category are those of a known claim.
+    fn may_be_claim_of(&self, known: &Claimed) -> bool {
+        let own = &self.claimed;
         // Version 0.1.0 recorded the title of a rule's finding, and not the rule.
         let may_be_old = known.rule.is_empty() && known.text.is_title_only();
-        let other_rule = own.rule != known.rule && !may_be_old;
-        if other_rule || own.category != known.category {
-            return None;
-        }
-        if own.text.is_as_shown(&known.text) {
-            return Some(AS_IT_WAS);
-        }
-        own.text.restates(&known.text).then_some(RESTATED)
+        let is_same_rule = own.rule == known.rule || may_be_old;
+        self.is_at(known) && is_same_rule && own.category == known.category
     }
 
     /// Tells whether a known finding claims the like of this about the same code, on whatever line. No
@@ -327,8 +341,7 @@ impl SightedClaim {
     fn is_near(&self, known: &Known<'_>) -> bool {
         let own = &self.claimed;
         let is_same_claim = |one: &Claimed| {
-            let is_said_alike =
-                own.text.likeness(&one.text) >= ONE_FINDING || own.text.has_title_of(&one.text);
+            let is_said_alike = own.text.is_like(&one.text);
             own.rule == one.rule
                 && own.scope == one.scope
                 && (!own.rule.is_empty() || is_said_alike)
@@ -338,14 +351,22 @@ impl SightedClaim {
             && known.claims.iter().any(is_same_claim)
     }
 
-    fn is_like(&self, known: &Claimed) -> Option<u32> {
+    /// Tells whether a known finding claims the like of this about the same line.
+    fn is_like(&self, known: &Known<'_>) -> bool {
+        let is_alike = |one: &Claimed| {
+            let own = &self.claimed;
+            let is_said_alike = own.rule == one.rule && own.text.is_like(&one.text);
+            self.is_shown_in(one) || self.is_at(one) && is_said_alike
+        };
+        known.claims.iter().any(is_alike)
+    }
+
+    /// Returns how alike this and a known claim are, if they are one finding.
+    fn likeness_if_same(&self, known: &Claimed) -> Option<u32> {
         let own = &self.claimed;
-        if !self.is_at(known) || own.rule != known.rule {
-            return None;
-        }
-        let alike = own.text.likeness(&known.text);
-        let one = alike >= ONE_FINDING || own.text.has_title_of(&known.text);
-        one.then(|| alike.min(RESTATED - 1))
+        let is_one =
+            self.is_at(known) && own.rule == known.rule && own.text.is_same_finding_as(&known.text);
+        is_one.then(|| own.text.likeness(&known.text).min(RESTATED - 1))
     }
 }
 

@@ -155,7 +155,8 @@ impl<'a> Ground<'a> {
                 place: place_name(&identity),
                 category: identity.category,
                 rule: finding.rule.clone(),
-                text: ClaimText::new(&finding.title, &finding.description),
+                text: ClaimText::new(&finding.title, &finding.description)
+                    .with_details(&[&finding.trigger, &finding.suggestion]),
                 scope: identity.scope.clone(),
                 signature: identity.signature.clone(),
             },

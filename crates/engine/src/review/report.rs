@@ -541,7 +541,8 @@ pub(crate) fn claimed(finding: &ReviewedFinding) -> Vec<Claimed> {
         place: voice.place.clone(),
         category: voice.category.unwrap_or(Category::Other),
         rule: voice.rule.clone(),
-        text: ClaimText::new(&voice.title, &voice.description),
+        text: ClaimText::new(&voice.title, &voice.description)
+            .with_details(&[&voice.trigger, &voice.suggestion]),
         scope: voice.scope.clone(),
         signature: voice.signature.clone(),
     });

@@ -139,6 +139,37 @@ fn a_claim_keeps_its_name_in_other_words_and_another_one_does_not_take_it() {
 }
 
 #[test]
+fn different_claims_of_consecutive_reviews_about_one_line_have_different_names() {
+    let text = "The division by count raises an error when count is zero.";
+    let reviews = [
+        ("Division by zero", text),
+        ("Authentication can be bypassed", text),
+        ("Rest by zero", text),
+        (
+            "Division by zero",
+            "When count is zero, the division raises.",
+        ),
+        ("A division by zero is possible", text),
+        (
+            "Rest by zero",
+            "When count is zero, the rest raises an error.",
+        ),
+    ];
+    let mut before: Vec<TrackedFinding> = Vec::new();
+    let mut found = Vec::new();
+    for now in reviews {
+        let claims = [claim("line", "", now)];
+        let (name, _) = names(&[sighting(&claims)], &before, &[]).remove(0);
+        before.retain(|one| one.fingerprint != name);
+        before.push(known(&name, now.0, Standing::Open, &claims));
+        found.push(name);
+    }
+    let first = |name: &String| found.iter().position(|one| one == name);
+    let firsts: Vec<_> = found.iter().filter_map(first).collect();
+    assert_eq!(firsts, [0, 1, 2, 0, 0, 2]);
+}
+
+#[test]
 fn each_known_finding_is_found_once_and_the_best_match_has_it() {
     let before = [known(
         "old",
@@ -211,6 +242,38 @@ fn a_dismissal_covers_what_was_shown_and_nothing_else() {
         assert_eq!(found[0].1, expected, "{claims:?}");
         assert_eq!(found[0].0 == "old", expected == "dismissed", "{claims:?}");
     }
+}
+
+#[test]
+fn a_dismissal_covers_no_sentence_that_was_not_shown() {
+    let shown = [claim("line", "", ZERO)];
+    let before = [known("old", ZERO.0, Standing::Dismissed, &shown)];
+    let ruled = [dismissal(before[0].clone())];
+    let text = ZERO.1;
+    for (description, expected) in [
+        (text.to_owned(), "dismissed"),
+        (text.to_uppercase(), "dismissed"),
+        (text.replace("the whole batch", "whole batch"), "dismissed"),
+        (String::new(), "dismissed"),
+        (format!("{text} Also leaks the password."), "similar"),
+        (format!("Attackers delete the database. {text}"), "similar"),
+        (text.replace("lost", "sold"), "similar"),
+        (text.replace("order", "admin"), "similar"),
+    ] {
+        let now = claim("line", "", (ZERO.0, &description));
+        let found = names(&[sighting(&[now])], &before, &ruled);
+        assert_eq!(found[0].1, expected, "{description}");
+        assert_eq!(
+            found[0].0 == "old",
+            expected == "dismissed",
+            "{description}"
+        );
+    }
+    let mut with_trigger = claim("line", "", ZERO);
+    let text = with_trigger.claimed.text.clone();
+    with_trigger.claimed.text = text.with_details(&["Any visitor sends an empty order"]);
+    let found = names(&[sighting(&[with_trigger])], &before, &ruled);
+    assert_eq!(found[0].1, "similar");
 }
 
 #[test]
