@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::consensus::Verdict;
+use crate::consensus::{ClaimText, Verdict};
 use crate::dispute::{Basis, Terms, last_day};
 use crate::finding::Category;
 use crate::review::report::{ReviewedFinding, Standing, Voice};
@@ -72,6 +72,10 @@ pub struct TeamRuling {
     /// How other reviewers put the same finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
+    /// What each reviewer claimed when it was ruled on. Entries that were written before have none, and
+    /// cover only the finding of the same identity under the same title.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<RuledClaim>,
     /// What was decided.
     pub decision: TeamDecision,
     /// On what ground.
@@ -88,6 +92,55 @@ pub struct TeamRuling {
     pub expires: Option<String>,
 }
 
+/// A claim that was shown to whoever ruled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RuledClaim {
+    /// The name of its place in the structure of the code, which tells equal lines apart.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub place: String,
+    /// The rule that was broken, where a rule or a linter claims it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rule: String,
+    /// The title, and below it in paragraphs the description, the trigger and the suggestion.
+    pub text: String,
+}
+
+impl RuledClaim {
+    fn of(voice: &Voice) -> Self {
+        let parts = [
+            &voice.title,
+            &voice.description,
+            &voice.trigger,
+            &voice.suggestion,
+        ];
+        let parts = parts.into_iter().map(|part| part.trim());
+        let shown: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+        Self {
+            place: voice.place.clone(),
+            rule: voice.rule.clone(),
+            text: shown.join("\n\n"),
+        }
+    }
+
+    /// Tells whether a voice of a finding claims this, and nothing that was not shown. Where a place has
+    /// no name, the identity of the finding must be the same.
+    fn covers(&self, voice: &Voice, has_same_identity: bool, place: &CitedPlace) -> bool {
+        let is_there = match self.place.is_empty() || voice.place.is_empty() {
+            true => has_same_identity,
+            false => self.place == voice.place,
+        };
+        // The message of a rule may change with its version; the rule and the code stay.
+        let is_known_by_rule = !self.rule.is_empty() && !place.code.is_empty();
+        let is_said = || {
+            let text = ClaimText::new(&voice.title, &voice.description);
+            let text = text.with_details(&[&voice.trigger, &voice.suggestion]);
+            text.is_as_shown(&ClaimText::of_shown_text(&self.text))
+        };
+        is_there && self.rule == voice.rule && (is_known_by_rule || is_said())
+    }
+}
+
 /// The place that a finding cites, as far as entries tell places apart.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CitedPlace {
@@ -99,8 +152,6 @@ pub struct CitedPlace {
     pub signature: String,
     /// Whether no other code of the file has these names.
     pub is_only: bool,
-    /// Whether no other code of the file has the last of these names.
-    pub is_only_name: bool,
 }
 
 /// What a file says.
@@ -161,7 +212,14 @@ impl TeamRuling {
             .map(|voice| voice.title.as_str())
             .filter(|title| plain(title) != plain(&finding.title))
             .collect();
+        let mut claims: Vec<RuledClaim> = Vec::new();
+        for claim in finding.voices.iter().map(RuledClaim::of) {
+            if !claims.contains(&claim) {
+                claims.push(claim);
+            }
+        }
         Self {
+            claims,
             finding: finding.id.clone(),
             fingerprint: finding.fingerprint.clone(),
             file: finding.location.file.clone(),
@@ -227,46 +285,52 @@ impl TeamRuling {
         format!("{ruled}{until} by the team's rulings (by {by} on {date}): {reason}")
     }
 
-    /// Tells whether `finding` is the one with this identity, or claims the same at the same place.
+    /// Tells whether it covers all that `finding` claims: what was shown, at the place that was shown.
     #[must_use]
     pub fn is_about(&self, finding: &ReviewedFinding, place: &CitedPlace) -> bool {
-        self.claims_what(finding)
-            && (self.has_identity_of(finding, place) || self.is_at(finding, place))
+        self.category == finding.category
+            && self.file == finding.location.file
+            && self.is_in(place)
+            && !finding.voices.is_empty()
+            && self.covers_voices(finding, place)
     }
 
-    /// Tells whether it is about the finding by name, and that is not the name of another in an
-    /// overload or a second definition.
-    fn has_identity_of(&self, finding: &ReviewedFinding, place: &CitedPlace) -> bool {
-        let is_there = match self.tells_scope() {
-            true => self.is_in(place),
-            false => place.is_only,
-        };
-        self.fingerprint == finding.fingerprint && is_there
+    /// Tells whether it is an entry about `finding`, whether or not it covers all that is claimed now.
+    #[must_use]
+    pub fn concerns(&self, finding: &ReviewedFinding, place: &CitedPlace) -> bool {
+        self.has_identity_of(finding) || self.is_about(finding, place)
     }
 
-    /// Tells whether it is about this line of this function. Other lines may read the same.
-    ///
-    /// An entry that tells only the function is about the only one of that name, or about nothing.
-    fn is_at(&self, finding: &ReviewedFinding, place: &CitedPlace) -> bool {
-        let function = finding.location.function.as_deref().unwrap_or_default();
-        let is_there = match self.tells_scope() {
-            true => self.is_in(place),
-            false if self.function.is_empty() => function.is_empty() && place.scope.is_empty(),
-            false => self.function == function && place.is_only_name,
-        };
-        !self.code.is_empty() && self.code == place.code && is_there
+    fn has_identity_of(&self, finding: &ReviewedFinding) -> bool {
+        self.fingerprint == finding.fingerprint
     }
 
-    fn tells_scope(&self) -> bool {
-        !self.scope.is_empty()
-    }
-
+    /// Tells whether the code around is the same, and not an overload or a second definition. An entry
+    /// that does not tell is about the only code of its name.
     fn is_in(&self, place: &CitedPlace) -> bool {
-        self.scope == place.scope && (place.is_only || self.signature == place.signature)
+        match self.scope.is_empty() && self.claims.is_empty() {
+            true => place.is_only,
+            false => {
+                self.scope == place.scope && (place.is_only || self.signature == place.signature)
+            }
+        }
     }
 
     /// Tells whether everybody who reports the finding claims what was ruled on, and nothing else.
-    fn claims_what(&self, finding: &ReviewedFinding) -> bool {
+    fn covers_voices(&self, finding: &ReviewedFinding, place: &CitedPlace) -> bool {
+        let has_same_identity = self.has_identity_of(finding);
+        if self.claims.is_empty() {
+            return has_same_identity && self.has_titles_of(finding);
+        }
+        let is_covered = |voice: &Voice| {
+            let mut claims = self.claims.iter();
+            claims.any(|claim| claim.covers(voice, has_same_identity, place))
+        };
+        finding.voices.iter().all(is_covered)
+    }
+
+    /// Tells whether every title of the finding is in an entry that has no more than titles.
+    fn has_titles_of(&self, finding: &ReviewedFinding) -> bool {
         let titles: Vec<String> = [&self.title]
             .into_iter()
             .chain(&self.also)
@@ -276,10 +340,7 @@ impl TeamRuling {
             let by_rule = !self.rule.is_empty() && voice.rule == self.rule;
             by_rule || titles.contains(&plain(&voice.title))
         };
-        self.category == finding.category
-            && self.file == finding.location.file
-            && !finding.voices.is_empty()
-            && finding.voices.iter().all(is_covered)
+        finding.voices.iter().all(is_covered)
     }
 }
 
@@ -291,7 +352,7 @@ pub fn dismiss(findings: &mut [ReviewedFinding], places: &[CitedPlace], rulings:
         let seen = || findings.iter().zip(places).enumerate();
         let mut about: Vec<usize> = seen()
             .filter(|(_, (finding, place))| {
-                ruling.is_about(finding, place) && ruling.has_identity_of(finding, place)
+                ruling.is_about(finding, place) && ruling.has_identity_of(finding)
             })
             .map(|(index, _)| index)
             .collect();
@@ -379,6 +440,7 @@ fn write_entry(text: &mut String, ruling: &TeamRuling) {
         "rule",
         "title",
         "also",
+        "claims",
         "decision",
         "basis",
         "reason",

@@ -191,7 +191,7 @@ impl TeamFile {
     /// Tells whether it has an entry about this finding.
     #[must_use]
     pub fn has(&self, finding: &ReviewedFinding, place: &CitedPlace) -> bool {
-        self.rulings.iter().any(|one| one.is_about(finding, place))
+        self.rulings.iter().any(|one| one.concerns(finding, place))
     }
 
     /// Puts an entry into the file, in place of others about the same finding.
@@ -214,7 +214,7 @@ impl TeamFile {
 
     fn without(mut self, finding: &ReviewedFinding, place: &CitedPlace) -> Self {
         for index in (0..self.rulings.len()).rev() {
-            if self.rulings[index].is_about(finding, place) {
+            if self.rulings[index].concerns(finding, place) {
                 self.text = rulings::without_entry(&self.text, index);
                 self.rulings.remove(index);
             }
@@ -288,7 +288,6 @@ impl Engine {
             scope: of_lead(|voice| &voice.scope),
             signature: of_lead(|voice| &voice.signature),
             is_only: true,
-            is_only_name: false,
         })
     }
 }

@@ -17,12 +17,13 @@ fn finding() -> ReviewedFinding {
 fn voice(title: &str, rule: &str) -> Voice {
     serde_json::from_value(json!({
         "reviewer": "ann", "family": "a", "id": "1", "rule": rule, "title": title,
-        "description": "", "location": {"file": "src/pay.py", "line": 5}, "severity": null,
+        "place": "desk-total-1", "description": TEXT, "trigger": "user = 1", "location": {"file": "src/pay.py", "line": 5}, "severity": null,
         "confidence": null, "grounding": "confirmed", "doubts": [],
     }))
     .expect("a voice")
 }
 
+const TEXT: &str = "The name of the user goes into the query.";
 const CODE: &str = "rate=db.execute(user)";
 const NOW: Timestamp = Timestamp(1_794_830_400_000);
 
@@ -41,7 +42,6 @@ fn at(code: &str) -> CitedPlace {
         scope: "Desk.total".to_owned(),
         signature: "(self,user)#0".to_owned(),
         is_only: true,
-        is_only_name: true,
     }
 }
 
@@ -62,30 +62,80 @@ fn counts(ruling: &TeamRuling, change: impl Fn(&mut ReviewedFinding) -> &'static
 #[test]
 fn a_ruling_covers_its_claim_at_its_place_and_nothing_else() {
     type Change = fn(&mut ReviewedFinding) -> &'static str;
-    let table: [(&str, Change, bool); 14] = [
+    let table: [(&str, Change, bool); 19] = [
         ("the same", |_| CODE, false),
         (
-            "moved, by its code",
+            "by the name of its place, in another ledger",
             |one| {
                 one.fingerprint = "ffff".to_owned();
                 CODE
             },
             false,
         ),
-        ("other code, same identity", |_| "x", false),
         (
-            "other code and identity",
+            "an equal line of the same function",
             |one| {
                 one.fingerprint = "ffff".to_owned();
-                "x"
+                one.voices[0].place = "desk-total-2".to_owned();
+                CODE
             },
             true,
         ),
         (
-            "no code",
+            "somebody claims it of an equal line besides",
+            |one| {
+                one.voices.push(one.voices[0].clone());
+                one.voices[1].place = "desk-total-2".to_owned();
+                CODE
+            },
+            true,
+        ),
+        (
+            "no name of a place, same identity",
+            |one| {
+                one.voices[0].place.clear();
+                CODE
+            },
+            false,
+        ),
+        (
+            "no name of a place, another identity",
             |one| {
                 one.fingerprint = "ffff".to_owned();
-                ""
+                one.voices[0].place.clear();
+                CODE
+            },
+            true,
+        ),
+        (
+            "the same title over another text",
+            |one| {
+                one.voices[0].description = "Anybody deletes all accounts.".to_owned();
+                CODE
+            },
+            true,
+        ),
+        (
+            "a sentence more",
+            |one| {
+                one.voices[0].description += " Also leaks the password.";
+                CODE
+            },
+            true,
+        ),
+        (
+            "less",
+            |one| {
+                one.voices[0].trigger.clear();
+                CODE
+            },
+            false,
+        ),
+        (
+            "another trigger",
+            |one| {
+                one.voices[0].trigger = "any visitor".to_owned();
+                CODE
             },
             true,
         ),
@@ -169,21 +219,74 @@ fn a_ruling_covers_its_claim_at_its_place_and_nothing_else() {
 }
 
 #[test]
-fn a_rule_is_known_by_its_id_and_not_by_its_words() {
-    let mut of_rule = ruling();
+fn a_rule_is_known_by_its_id_and_its_code_and_not_by_its_words() {
+    let mut of_rule = finding();
     of_rule.rule = "B608".to_owned();
-    let said = |title: &'static str, rule: &'static str| {
-        counts(&of_rule, |one| {
+    of_rule.voices = vec![voice("SQL from user input", "B608")];
+    let of_rule = TeamRuling::of(&of_rule, at(CODE), "Fine", &Terms::default(), NOW);
+    let titles_only = TeamRuling {
+        claims: Vec::new(),
+        ..of_rule.clone()
+    };
+    for (title, rule, code, expected) in [
+        ("Reworded by a new version", "B608", CODE, false),
+        ("Reworded by a new version", "B608", "", true),
+        ("SQL from user input", "B608", "", false),
+        ("Reworded by a new version", "B609", CODE, true),
+        ("SQL from user input", "B609", CODE, true),
+    ] {
+        let found = counts(&of_rule, |one| {
             one.voices = vec![voice(title, rule)];
+            code
+        });
+        assert_eq!(found, expected, "{title} {rule} {code}");
+    }
+    let old = |rule: &'static str| {
+        counts(&titles_only, |one| {
+            one.voices = vec![voice("Reworded by a new version", rule)];
             CODE
         })
     };
-    assert!(!said("Reworded by a new version", "B608"));
-    assert!(said("Reworded by a new version", "B609"));
+    assert_eq!([old("B608"), old("B609")], [false, true]);
 }
 
 #[test]
-fn of_two_places_that_read_the_same_none_is_dismissed_by_its_code() {
+fn an_entry_without_claims_covers_its_title_under_its_identity() {
+    let old = TeamRuling {
+        claims: Vec::new(),
+        ..ruling()
+    };
+    for (fingerprint, title, expected) in [
+        ("a1b2c3d4e5", "SQL from user input", false),
+        ("a1b2c3d4e5", "SQL from anybody", true),
+        ("ffff", "SQL from user input", true),
+    ] {
+        let found = counts(&old, |one| {
+            one.fingerprint = fingerprint.to_owned();
+            one.voices = vec![voice(title, "")];
+            CODE
+        });
+        assert_eq!(found, expected, "{fingerprint} {title}");
+    }
+    let mut document = serde_json::to_value(&old).expect("it is plain data");
+    assert_eq!(document.get("claims"), None);
+    document = json!({"rulings": [document]});
+    let read = TeamRulings::read(&document).expect("it is a file");
+    assert_eq!((read.rulings, read.problems.len()), (vec![old], 0));
+}
+
+#[test]
+fn an_entry_concerns_its_finding_also_where_more_is_claimed_now() {
+    let mut more = finding();
+    more.voices[0].description += " Also leaks the password.";
+    assert!(!ruling().is_about(&more, &at(CODE)));
+    assert!(ruling().concerns(&more, &at(CODE)));
+    more.fingerprint = "ffff".to_owned();
+    assert!(!ruling().concerns(&more, &at(CODE)));
+}
+
+#[test]
+fn of_two_findings_that_claim_the_same_at_one_place_none_is_dismissed_without_its_identity() {
     let mut findings = [finding(), finding()];
     findings[0].fingerprint = "ffff".to_owned();
     findings[1].fingerprint = "eeee".to_owned();
@@ -201,18 +304,17 @@ fn a_ruling_covers_its_function_and_no_other_of_that_name() {
     let old = TeamRuling {
         scope: String::new(),
         signature: String::new(),
+        claims: Vec::new(),
         ..ruling()
     };
     let other_class = |place: &mut CitedPlace| place.scope = "Other.total".to_owned();
     let overload = |place: &mut CitedPlace| {
         place.signature = "(self,user,n)#0".to_owned();
-        (place.is_only, place.is_only_name) = (false, false);
+        place.is_only = false;
     };
-    let first_of_two =
-        |place: &mut CitedPlace| (place.is_only, place.is_only_name) = (false, false);
-    let two_classes = |place: &mut CitedPlace| place.is_only_name = false;
+    let first_of_two = |place: &mut CitedPlace| place.is_only = false;
     let more_parameters = |place: &mut CitedPlace| place.signature = "(self,a,b)#0".to_owned();
-    let table: [(&str, &TeamRuling, &str, Change, bool); 12] = [
+    let table: [(&str, &TeamRuling, &str, Change, bool); 11] = [
         ("the same, moved", &ruling(), "ffff", |_| (), false),
         ("another class", &ruling(), "ffff", other_class, true),
         (
@@ -232,9 +334,8 @@ fn a_ruling_covers_its_function_and_no_other_of_that_name() {
             more_parameters,
             false,
         ),
-        ("old: the only one", &old, "ffff", |_| (), false),
-        ("old: two classes", &old, "ffff", two_classes, true),
-        ("old: two classes, by id", &old, &known, two_classes, false),
+        ("old: the only one", &old, &known, |_| (), false),
+        ("old: another id", &old, "ffff", |_| (), true),
         ("old: an overload", &old, &known, overload, true),
         ("old: beside an overload", &old, &known, first_of_two, true),
     ];
@@ -353,6 +454,7 @@ fn entries_are_added_and_removed_without_touching_the_rest() {
         code: "rate=db.execute(user)"
         category: "bug"
         title: "SQL from user input"
+        claims: [{"place":"desk-total-1","text":"SQL from user input\n\nThe name of the user goes into the query.\n\nuser = 1"}]
         decision: "dismiss"
         basis: "not_a_defect"
         reason: "It is escaped"

@@ -504,7 +504,6 @@ fn cited_place(identity: Identity) -> CitedPlace {
         scope: identity.scope,
         signature: identity.signature,
         is_only: identity.is_only,
-        is_only_name: identity.is_only_name,
     }
 }
 
