@@ -323,8 +323,10 @@ impl TeamRuling {
             return has_same_identity && self.has_titles_of(finding);
         }
         let is_covered = |voice: &Voice| {
+            let is_overload = voice.scope == self.scope && voice.signature != self.signature;
             let mut claims = self.claims.iter();
-            claims.any(|claim| claim.covers(voice, has_same_identity, place))
+            (place.is_only || !is_overload)
+                && claims.any(|claim| claim.covers(voice, has_same_identity, place))
         };
         finding.voices.iter().all(is_covered)
     }

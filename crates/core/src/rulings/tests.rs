@@ -350,6 +350,23 @@ fn a_ruling_covers_its_function_and_no_other_of_that_name() {
 }
 
 #[test]
+fn a_voice_about_an_overload_beside_the_lead_is_not_covered() {
+    let first_of_two = CitedPlace {
+        is_only: false,
+        ..at(CODE)
+    };
+    for (signature, expected) in [("(self,user)#0", true), ("(self,user,n)#0", false)] {
+        let mut merged = finding();
+        let mut besides = merged.voices[0].clone();
+        besides.scope.clone_from(&first_of_two.scope);
+        besides.signature = signature.to_owned();
+        merged.voices.push(besides);
+        let is_about = ruling().is_about(&merged, &first_of_two);
+        assert_eq!(is_about, expected, "{signature}");
+    }
+}
+
+#[test]
 fn what_is_wrong_with_a_file_is_named_and_does_not_count() {
     let good = serde_json::to_value(ruling()).expect("it is plain data");
     let with = |key: &str, value: Value| {
