@@ -63,12 +63,15 @@ impl Nature {
         match (by_name, by_shebang(text)) {
             // A script stays one, whatever its name promises.
             (Some(Self::Prose | Self::Data) | None, Some(script)) => script,
+            (Some(Self::Config(format)), Some(script)) if is_beaten_by(format, script) => script,
             (Some(Self::OtherCode), _) if is_notebook_without_code(path, text) => Self::Data,
             (Some(nature), _) => nature,
             (None, None) if is_manual_page(path, text) => Self::Prose,
             (None, None) if is_completion(text) => Self::Config(Format::Shell),
-            (None, None) if is_surely_no_code(text) => Self::Data,
-            (None, None) => Self::OtherCode,
+            (None, None) => by_place(path).unwrap_or(match is_surely_no_code(text) {
+                true => Self::Data,
+                false => Self::OtherCode,
+            }),
         }
     }
 
@@ -172,6 +175,7 @@ const CODE: &[&str] = &[
     "fs",
     "gemspec",
     "glsl",
+    "groovy",
     "haml",
     "hrl",
     "hs",
@@ -195,6 +199,7 @@ const CODE: &[&str] = &[
     "podspec",
     "ps1",
     "psm1",
+    "pth",
     "r",
     "rake",
     "rb",
@@ -232,10 +237,11 @@ const PROSE: [&str; 23] = [
     "textile", "rdoc", "wiki", "bib", "pod", "po", "pot", "license", "news", "rtf", "help", "typ",
 ];
 
-const DATA: [&str; 32] = [
+const DATA: [&str; 37] = [
     "csv", "tsv", "jsonl", "ndjson", "geojson", "log", "snap", "out", "golden", "expected",
     "stdout", "stderr", "dat", "map", "ics", "vcf", "srt", "vtt", "gpx", "kml", "pub", "crt",
-    "cer", "csr", "pem", "asc", "sig", "puml", "plantuml", "dot", "gv", "mmd",
+    "cer", "csr", "pem", "asc", "sig", "puml", "plantuml", "dot", "gv", "mmd", "fasta", "fa",
+    "ttl", "fnt", "edn",
 ];
 
 fn is_prose_name(lower: &str) -> bool {
@@ -339,15 +345,14 @@ fn format_of_name(lower: &str) -> Option<Format> {
 
 fn format_of_ending(ending: &str) -> Option<Format> {
     Some(match ending {
-        "yml" | "yaml" => Format::Yaml,
-        "json" | "jsonc" | "json5" | "webmanifest" | "arb" | "code-workspace" | "avsc" | "har" => {
-            Format::Json
-        }
+        "yml" | "yaml" | "dvc" | "prefab" | "unity" | "neon" => Format::Yaml,
+        "json" | "jsonc" | "json5" | "webmanifest" | "arb" | "code-workspace" | "avsc" | "har"
+        | "gltf" | "excalidraw" => Format::Json,
         "toml" => Format::Toml,
         "xml" | "xsd" | "xsl" | "xslt" | "svg" | "plist" | "csproj" | "vcxproj" | "vcproj"
         | "fsproj" | "vbproj" | "props" | "targets" | "resx" | "nuspec" | "pom" | "wsdl"
         | "xib" | "storyboard" | "iml" | "rss" | "xaml" | "config" | "drawio" | "fxml" | "xlf"
-        | "xliff" | "xhtml" | "jmx" | "ui" => Format::Xml,
+        | "xliff" | "xhtml" | "jmx" | "ui" | "entitlements" | "tmx" | "rdf" | "owl" => Format::Xml,
         "html" | "htm" | "mdx" => Format::Html,
         "css" | "scss" | "sass" | "less" | "styl" | "pcss" => Format::Css,
         "sql" | "psql" | "pgsql" | "ddl" => Format::Sql,
@@ -356,17 +361,77 @@ fn format_of_ending(ending: &str) -> Option<Format> {
         "mk" | "mak" | "make" => Format::Makefile,
         "ini" | "cfg" | "conf" | "properties" | "editorconfig" | "desktop" | "service"
         | "timer" | "socket" | "env-example" | "gitignore" | "dockerignore" | "pc" | "spec"
-        | "rules" | "cnf" | "sln" | "filters" | "mod" | "types" | "pth" | "lock" | "sum"
-        | "list" | "strings" => Format::Settings,
+        | "rules" | "cnf" | "sln" | "filters" | "mod" | "types" | "lock" | "sum" | "list"
+        | "strings" | "godot" | "tscn" | "tres" | "import" | "pbxproj" => Format::Settings,
         "proto" | "graphql" | "graphqls" | "gql" | "thrift" | "prisma" | "fbs" | "capnp"
         | "xdr" => Format::Schema,
         "tf" | "tfvars" | "hcl" | "nomad" => Format::Terraform,
-        "gradle" | "groovy" | "cmake" | "bzl" | "bazel" | "star" | "nix" | "bp" | "gn" | "gni"
-        | "just" | "pri" | "pro" | "ac" | "m4" | "am" | "sbt" | "ninja" => Format::Build,
+        "gradle" | "cmake" | "bzl" | "bazel" | "star" | "nix" | "bp" | "gn" | "gni" | "just"
+        | "pri" | "pro" | "ac" | "m4" | "am" | "sbt" | "ninja" => Format::Build,
         "j2" | "jinja" | "jinja2" | "mustache" | "hbs" | "handlebars" | "tmpl" | "tpl"
         | "liquid" | "njk" | "gohtml" | "ftl" | "gotmpl" | "twig" => Format::Template,
         _ => return None,
     })
+}
+
+/// Tells whether a first line that names a program says more than the format that the name promises.
+/// Lists of work in YAML may name the program that carries them out, and stay YAML.
+fn is_beaten_by(format: Format, script: Nature) -> bool {
+    match format {
+        Format::Json | Format::Settings | Format::Toml => true,
+        Format::Yaml => matches!(script, Nature::Code(_) | Nature::Config(Format::Shell)),
+        _ => false,
+    }
+}
+
+/// Directories whose files the shell reads, unless their first line names another program: hooks, and
+/// what the system runs from time to time.
+const HOOK_FOLDERS: [&str; 14] = [
+    ".git-hooks",
+    ".githooks",
+    ".husky",
+    "cron.d",
+    "cron.daily",
+    "cron.hourly",
+    "cron.monthly",
+    "cron.weekly",
+    "git-hooks",
+    "githooks",
+    "hooks",
+    "init.d",
+    "profile.d",
+    "rc.d",
+];
+
+/// Directories of programs in any language.
+const PROGRAM_FOLDERS: [&str; 5] = ["bin", "libexec", "sbin", "script", "scripts"];
+
+/// Names of programs that people or packages start.
+const PROGRAM_NAMES: [&str; 9] = [
+    "autogen",
+    "bootstrap",
+    "configure",
+    "deploy",
+    "entrypoint",
+    "postinst",
+    "postrm",
+    "preinst",
+    "prerm",
+];
+
+/// Returns what a file without an ending and without a telling first line is by the place where it lies.
+fn by_place(path: &str) -> Option<Nature> {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let folder = folders.rsplit('/').next().unwrap_or_default();
+    if name.contains('.') {
+        None
+    } else if HOOK_FOLDERS.contains(&folder) || name == "crontab" {
+        Some(Nature::Config(Format::Shell))
+    } else if PROGRAM_FOLDERS.contains(&folder) || PROGRAM_NAMES.contains(&name) {
+        Some(Nature::OtherCode)
+    } else {
+        None
+    }
 }
 
 fn by_shebang(text: &str) -> Option<Nature> {
@@ -476,13 +541,114 @@ fn is_surely_no_code(text: &str) -> bool {
 }
 
 /// First words of statements in many languages.
-const STATEMENTS: [&str; 58] = [
-    "begin", "call", "case", "cat", "cd", "chmod", "class", "const", "cp", "curl", "def", "del",
-    "do", "done", "echo", "else", "end", "eval", "exec", "exit", "export", "fi", "fn", "for",
-    "from", "fun", "func", "function", "go", "goto", "if", "import", "include", "include:", "let",
-    "load", "local", "mod", "module", "mv", "open", "package", "print", "proc", "public", "puts",
-    "raise", "require", "return", "rm", "run", "source", "sub", "sudo", "system", "use", "var",
+const STATEMENTS: [&str; 107] = [
+    "apt-get",
+    "awk",
+    "aws",
+    "bash",
+    "begin",
+    "brew",
+    "bundle",
+    "call",
+    "cargo",
+    "case",
+    "cat",
+    "cd",
+    "chmod",
+    "chown",
+    "class",
+    "composer",
+    "const",
+    "cp",
+    "createdb",
+    "crontab",
+    "curl",
+    "dd",
+    "def",
+    "del",
+    "do",
+    "docker",
+    "done",
+    "dotnet",
+    "dropdb",
+    "echo",
+    "else",
+    "end",
+    "eval",
+    "exec",
+    "exit",
+    "export",
+    "fi",
+    "fn",
+    "for",
+    "from",
+    "fun",
+    "func",
+    "function",
+    "gcloud",
+    "git",
+    "go",
+    "goto",
+    "grep",
+    "helm",
+    "if",
+    "import",
+    "include",
+    "include:",
+    "kubectl",
+    "let",
+    "ln",
+    "load",
+    "local",
+    "mkdir",
+    "mod",
+    "module",
+    "mv",
+    "mvn",
+    "mysql",
+    "nc",
+    "node",
+    "npm",
+    "npx",
+    "open",
+    "package",
+    "perl",
+    "php",
+    "pip",
+    "pip3",
+    "pipx",
+    "pnpm",
+    "print",
+    "proc",
+    "psql",
+    "public",
+    "puts",
+    "python",
+    "python3",
+    "raise",
+    "require",
+    "return",
+    "rm",
+    "rsync",
+    "ruby",
+    "run",
+    "rustup",
+    "scp",
+    "sed",
+    "sh",
+    "source",
+    "ssh",
+    "sub",
+    "sudo",
+    "system",
+    "systemctl",
+    "tclsh",
+    "terraform",
+    "use",
+    "var",
     "wget",
+    "xargs",
+    "yarn",
 ];
 
 #[cfg(test)]
@@ -580,6 +746,57 @@ mod tests {
             ("bin/tool", "#!/usr/bin/env bash\n", config(Format::Shell)),
             ("bin/tool", "#!/usr/bin/env ruby\n", Nature::OtherCode),
             ("bin/tool", "puts 1\n", Nature::OtherCode),
+            ("bin/install", "words and words\n", Nature::OtherCode),
+            ("INSTALL", "Unpack it, then read on.\n", Nature::Data),
+            ("setup", "npm install something\n", Nature::OtherCode),
+            (
+                "setup",
+                "kubectl delete namespace production\n",
+                Nature::OtherCode,
+            ),
+            (
+                ".husky/pre-commit",
+                "npx lint-staged\n",
+                config(Format::Shell),
+            ),
+            (
+                ".husky/commit-msg",
+                "npx --no -- commitlint --edit \"$1\"\n",
+                config(Format::Shell),
+            ),
+            (
+                "tools/hooks/post-receive",
+                "sh payload\n",
+                config(Format::Shell),
+            ),
+            (
+                "hooks/pre-push",
+                "#!/usr/bin/env python3\n",
+                Nature::Code(Language::Python),
+            ),
+            (
+                "etc/cron.d/job",
+                "* * * * * root nc example.org 4444\n",
+                config(Format::Shell),
+            ),
+            ("src/A.groovy", "class A {}\n", Nature::OtherCode),
+            ("a.pth", "import os\n", Nature::OtherCode),
+            (
+                "poetry.lock",
+                "#!/usr/bin/env python3\neval(input())\n",
+                Nature::Code(Language::Python),
+            ),
+            ("package-lock.json", "#!/bin/sh\n", config(Format::Shell)),
+            (
+                "play.yml",
+                "#!/usr/bin/env ansible-playbook\n",
+                config(Format::Yaml),
+            ),
+            ("play.yml", "#!/bin/sh\n", config(Format::Shell)),
+            ("hero.gltf", "", config(Format::Json)),
+            ("level.tscn", "", config(Format::Settings)),
+            ("App.entitlements", "", config(Format::Xml)),
+            ("genome.fasta", "", Nature::Data),
             ("a.xyz", "import os\n", Nature::OtherCode),
             ("a.xyz", "f(1)\n", Nature::OtherCode),
             (

@@ -63,6 +63,19 @@ pub(super) fn is_asset(path: &str, opening: &[u8]) -> bool {
         "cer" | "crt" | "der" => {
             starts(b"\x30\x82") && has_at(4, b"\x30\x82") && has_at(8, b"\xa0\x03\x02\x01")
         }
+        // Scenes, models and sounds of games, and numbers without programs in them.
+        "glb" => starts(b"glTF"),
+        "fbx" => starts(b"Kaydara FBX Binary"),
+        "dds" => starts(b"DDS "),
+        "ktx" => starts(b"\xabKTX 11\xbb"),
+        "ktx2" => starts(b"\xabKTX 20\xbb"),
+        "vox" => starts(b"VOX "),
+        "ase" | "aseprite" => has_at(4, b"\xe0\xa5"),
+        "mid" | "midi" => starts(b"MThd"),
+        "npy" => starts(b"\x93NUMPY"),
+        "h5" | "hdf5" | "nc" => starts(b"\x89HDF\r\n\x1a\n") || starts(b"CDF"),
+        "safetensors" => has_at(8, b"{\""),
+        "shp" | "shx" => starts(b"\0\0\x27\x0a"),
         "mo" => starts(b"\xde\x12\x04\x95") || starts(b"\x95\x04\x12\xde"),
         _ => false,
     }
@@ -85,7 +98,11 @@ mod tests {
     fn name_and_first_bytes_must_agree() {
         let office = b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0abcdefghijklmnop[Content_Types].xml";
         let archive = b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0abcdefghijklmnopMETA-INF/MANIFEST.MF";
-        let cases: [(&str, &[u8], bool); 19] = [
+        let cases: [(&str, &[u8], bool); 23] = [
+            ("hero.glb", b"glTF\x02\0\0\0", true),
+            ("hero.glb", b"\x7fELF\x02", false),
+            ("a.npy", b"\x93NUMPY\x01\0", true),
+            ("a.safetensors", b"\x40\0\0\0\0\0\0\0{\"a\":{", true),
             ("a.parquet", b"PAR1\x15", true),
             ("a.parquet", b"\x7fELF\x02", false),
             (

@@ -71,6 +71,7 @@ pub(super) const RULES: &[TextRule] = &[
                 &[2],
             ),
             ("migrations/2.sql", "UPDATE users\nSET name = 'x';\n", &[1]),
+            ("db/migrate/3.sql", "DELETE FROM users;\n", &[1]),
         ],
         good: &[
             ("db/migrations/1.sql", "DELETE FROM users WHERE id = 1;\n"),
@@ -156,7 +157,8 @@ fn broken(file: &TextFile<'_>, row: usize, said: &str) -> Found {
 
 /// Tells whether a path is one of a migration of a database.
 pub(super) fn is_migration(path: &str) -> bool {
-    path.to_ascii_lowercase().contains("migration")
+    let path = path.to_ascii_lowercase();
+    path.contains("migration") || path.split('/').any(|folder| folder == "migrate")
 }
 
 fn write_without_where(file: &TextFile<'_>) -> Vec<Found> {
