@@ -2,7 +2,8 @@
 //!
 //! A link within the repository gives one more name to a file that is reviewed under its own. Where
 //! the name of the link puts other rules in charge, the file is read under that name as well, so that
-//! no program gets past the gate as a link to a note.
+//! no program gets past the gate as a link to a note. That holds for links that the change brings and
+//! for links that were there before to files that it changes.
 
 use std::collections::BTreeMap;
 
@@ -33,6 +34,15 @@ const LONGEST_LINK: u64 = 4096;
 #[derive(Default)]
 pub(super) struct FollowedLinks {
     by_path: BTreeMap<Vec<u8>, LinkEnd>,
+    /// Changed files that links reach which the change does not touch.
+    reached: Vec<ReachedFile>,
+}
+
+/// A changed file that can be reached through a link that was there before.
+struct ReachedFile {
+    file: LinkedFile,
+    /// What the change does to the file.
+    change: Entry,
 }
 
 /// Where a link leads.
@@ -64,20 +74,30 @@ impl FollowedLinks {
         head: &str,
         entries: &[Entry],
     ) -> Result<Self, ChangeError> {
-        let links: Vec<(&Entry, &str)> = entries
-            .iter()
-            .filter(|entry| entry.new.kind() == Kind::Link)
-            .filter_map(|entry| Some((entry, str::from_utf8(&entry.path).ok()?)))
-            .collect();
-        if links.is_empty() {
-            return Ok(Self::default());
-        }
         let tree = LinkedTree::new(repo, head)?;
         let mut by_path = BTreeMap::new();
-        for (entry, path) in links {
-            by_path.insert(entry.path.clone(), tree.end_of(repo, path)?);
+        let changed: BTreeMap<&str, &Entry> = entries
+            .iter()
+            .filter_map(|entry| Some((str::from_utf8(&entry.path).ok()?, entry)))
+            .collect();
+        let mut reached = Vec::new();
+        for link in tree.links() {
+            let end = tree.end_of(link);
+            if let Some(entry) = changed.get(link) {
+                by_path.insert(entry.path.clone(), end);
+                continue;
+            }
+            let files = match end {
+                LinkEnd::File(file) => vec![file],
+                LinkEnd::Directory { files, .. } => files,
+                LinkEnd::Nowhere(_) => Vec::new(),
+            };
+            reached.extend(files.into_iter().filter_map(|file| {
+                let change = (*changed.get(file.path.as_str())?).clone();
+                (change.new.kind() == Kind::File).then_some(ReachedFile { file, change })
+            }));
         }
-        Ok(Self { by_path })
+        Ok(Self { by_path, reached })
     }
 
     /// Returns the paths of all files that the links lead to.
@@ -121,7 +141,53 @@ impl FollowedLinks {
                 LinkMeaning::Unread(why, detail) => omitted.push(left_out(&shown, why, detail)),
             }
         }
+        replaced.extend(self.read_through_links(repo, rules)?);
         Ok(replaced)
+    }
+
+    /// Returns the changed files that other rules read under the name of a link, under that name.
+    fn read_through_links(
+        &self,
+        repo: &Repository,
+        rules: &Rules,
+    ) -> Result<Vec<Entry>, ChangeError> {
+        let reached: Vec<&ReachedFile> = self
+            .reached
+            .iter()
+            .filter(|reached| !rules.is_ignored(&reached.file.through))
+            .filter(|reached| !names::is_own(&reached.file.through))
+            .collect();
+        let ids: Vec<&str> = reached
+            .iter()
+            .map(|reached| reached.file.side.id.as_str())
+            .collect();
+        let sizes = blobs::sizes(repo, &ids)?;
+        let mut entries = Vec::new();
+        let mut looked_at = Vec::new();
+        let mut bytes: u64 = 0;
+        for (reached, size) in reached.into_iter().zip(sizes) {
+            bytes = bytes.saturating_add(size.unwrap_or(MOST_BYTES));
+            // What is too much to be compared is read once more, and what is too large is then told.
+            match bytes > MOST_BYTES {
+                true => entries.push(reached.under_other_name()),
+                false => looked_at.push(reached),
+            }
+        }
+        let ids: Vec<&str> = looked_at
+            .iter()
+            .map(|reached| reached.file.side.id.as_str())
+            .collect();
+        blobs::each(repo, &ids, |number, content| {
+            let mut bytes = Vec::new();
+            content.read_to_end(&mut bytes)?;
+            if let Some(reached) = looked_at.get(number)
+                && !rules.is_read_alike_through(&reached.file, &bytes)
+            {
+                entries.push(reached.under_other_name());
+            }
+            Ok(())
+        })?;
+        Ok(entries)
     }
 }
 
@@ -170,7 +236,7 @@ fn meaning(
         let mut bytes = Vec::new();
         content.read_to_end(&mut bytes)?;
         if let Some(file) = files.get(number)
-            && !(rules.excuses_alike(&file.path, &file.through) && is_same_to_readers(file, &bytes))
+            && !rules.is_read_alike_through(file, &bytes)
         {
             read.push(file.as_new());
         }
@@ -205,6 +271,24 @@ impl LinkedFile {
     }
 }
 
+impl ReachedFile {
+    /// Returns the change of the file under the name of the link.
+    fn under_other_name(&self) -> Entry {
+        Entry {
+            path: self.file.through.clone().into_bytes(),
+            old_path: None,
+            ..self.change.clone()
+        }
+    }
+}
+
+impl Rules {
+    /// Tells whether a file is left out or read alike under its own name and through the link.
+    fn is_read_alike_through(&self, file: &LinkedFile, bytes: &[u8]) -> bool {
+        self.excuses_alike(&file.path, &file.through) && is_same_to_readers(file, bytes)
+    }
+}
+
 /// Tells whether the same rules read a file under both names.
 fn is_same_to_readers(file: &LinkedFile, bytes: &[u8]) -> bool {
     let (own, through) = (file.path.as_str(), file.through.as_str());
@@ -221,6 +305,8 @@ fn is_same_to_readers(file: &LinkedFile, bytes: &[u8]) -> bool {
 /// The tree in which links are followed.
 struct LinkedTree {
     sides: BTreeMap<String, Side>,
+    /// Where links say that they lead, by their path; those that name no path are absent.
+    texts: BTreeMap<String, String>,
 }
 
 impl LinkedTree {
@@ -228,14 +314,21 @@ impl LinkedTree {
         let files = listing::all_files(repo, head)?.into_iter();
         let sides =
             files.filter_map(|entry| Some((String::from_utf8(entry.path).ok()?, entry.new)));
-        Ok(Self {
-            sides: sides.collect(),
-        })
+        let sides: BTreeMap<String, Side> = sides.collect();
+        let texts = link_texts(repo, &sides)?;
+        Ok(Self { sides, texts })
     }
 
-    fn end_of(&self, repo: &Repository, link: &str) -> Result<LinkEnd, ChangeError> {
-        let nowhere = |why: &str| Ok(LinkEnd::Nowhere(why.to_owned()));
-        let path = match self.follow(repo, link)? {
+    /// Returns the paths of all links.
+    fn links(&self) -> impl Iterator<Item = &str> {
+        let links = self.sides.iter();
+        let links = links.filter(|(_, side)| side.kind() == Kind::Link);
+        links.map(|(path, _)| path.as_str())
+    }
+
+    fn end_of(&self, link: &str) -> LinkEnd {
+        let nowhere = |why: &str| LinkEnd::Nowhere(why.to_owned());
+        let path = match self.follow(link) {
             Ok(path) => path,
             Err(why) => return nowhere(why),
         };
@@ -246,7 +339,7 @@ impl LinkedTree {
         };
         match self.sides.get(&path) {
             Some(side) if side.kind() == Kind::File => {
-                return Ok(LinkEnd::File(linked(&path, side)));
+                return LinkEnd::File(linked(&path, side));
             }
             Some(_) => return nowhere("leads into another repository"),
             None => {}
@@ -267,16 +360,12 @@ impl LinkedTree {
             .collect();
         match files.is_empty() {
             true => nowhere("leads to nothing that the repository holds"),
-            false => Ok(LinkEnd::Directory { path, files }),
+            false => LinkEnd::Directory { path, files },
         }
     }
 
     /// Returns the path that a link leads to, or why it leads to none of the repository.
-    fn follow(
-        &self,
-        repo: &Repository,
-        link: &str,
-    ) -> Result<Result<String, &'static str>, ChangeError> {
+    fn follow(&self, link: &str) -> Result<String, &'static str> {
         let mut rest: Vec<String> = link.rsplit('/').map(str::to_owned).collect();
         let mut at: Vec<String> = Vec::new();
         let mut hops = 0;
@@ -285,7 +374,7 @@ impl LinkedTree {
                 "" | "." => continue,
                 ".." => {
                     if at.pop().is_none() {
-                        return Ok(Err("leads out of the repository"));
+                        return Err("leads out of the repository");
                     }
                     continue;
                 }
@@ -299,28 +388,47 @@ impl LinkedTree {
             }
             hops += 1;
             if hops > MOST_HOPS {
-                return Ok(Err("leads to another link without end"));
+                return Err("leads to another link without end");
             }
-            let Some(text) = link_text(repo, side)? else {
-                return Ok(Err("does not name a path"));
+            let Some(text) = self.texts.get(&at.join("/")) else {
+                return Err("does not name a path");
             };
             if text.starts_with('/') {
-                return Ok(Err("leads out of the repository"));
+                return Err("leads out of the repository");
             }
             at.pop();
             rest.extend(text.rsplit('/').map(str::to_owned));
         }
-        Ok(Ok(at.join("/")))
+        Ok(at.join("/"))
     }
 }
 
-/// Returns where a link says that it leads.
-fn link_text(repo: &Repository, side: &Side) -> Result<Option<String>, ChangeError> {
-    let sizes = blobs::sizes(repo, &[side.id.as_str()])?;
-    let is_short = sizes.first().copied().flatten() <= Some(LONGEST_LINK);
-    if !is_short || sizes.first().copied().flatten().is_none() {
-        return Ok(None);
-    }
-    let text = String::from_utf8(blobs::content(repo, &side.id)?).ok();
-    Ok(text.filter(|text| !text.is_empty() && !text.contains('\0')))
+/// Returns where the links of a tree say that they lead, by their path.
+fn link_texts(
+    repo: &Repository,
+    sides: &BTreeMap<String, Side>,
+) -> Result<BTreeMap<String, String>, ChangeError> {
+    let links = sides.iter().filter(|(_, side)| side.kind() == Kind::Link);
+    let links: Vec<(&String, &str)> = links.map(|(path, side)| (path, side.id.as_str())).collect();
+    let ids: Vec<&str> = links.iter().map(|(_, id)| *id).collect();
+    let sizes = blobs::sizes(repo, &ids)?;
+    let short: Vec<(&String, &str)> = links
+        .into_iter()
+        .zip(sizes)
+        .filter(|(_, size)| size.is_some_and(|size| size <= LONGEST_LINK))
+        .map(|(link, _)| link)
+        .collect();
+    let ids: Vec<&str> = short.iter().map(|(_, id)| *id).collect();
+    let mut texts = BTreeMap::new();
+    blobs::each(repo, &ids, |number, content| {
+        let mut bytes = Vec::new();
+        content.read_to_end(&mut bytes)?;
+        let text = String::from_utf8(bytes).ok();
+        let text = text.filter(|text| !text.is_empty() && !text.contains('\0'));
+        if let (Some((path, _)), Some(text)) = (short.get(number), text) {
+            texts.insert((*path).clone(), text);
+        }
+        Ok(())
+    })?;
+    Ok(texts)
 }

@@ -74,10 +74,10 @@ impl Rules {
         entries: &'a [Entry],
         linked: impl Iterator<Item = &'a [u8]>,
     ) -> Result<Self, ChangeError> {
-        let tree = if pinned.whole_files {
-            pinned.head.as_deref()
-        } else {
-            pinned.settled.as_deref().or(pinned.base.as_deref())
+        let before = pinned.settled.as_deref().or(pinned.base.as_deref());
+        let tree = match pinned.whole_files {
+            true => before.or(pinned.head.as_deref()),
+            false => before,
         };
         let paths = entries.iter().map(|entry| entry.path.as_slice());
         let paths: Vec<&[u8]> = paths.chain(linked).collect();

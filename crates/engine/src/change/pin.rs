@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tribunal_core::review::coverage::{LeftOut, Omission};
 
-use super::listing::{self, Kind};
+use super::listing::{self, Entry, Kind};
 use super::names;
 use super::omit::{Ignored, left_out};
 use super::paths;
@@ -70,6 +70,20 @@ fn settled_side(
         (_, Some(base)) => settled(repo, &base).map(Some),
         (_, None) => Ok(None),
     }
+}
+
+/// Tells whether a file has its former content under another name to which the same rules apply.
+fn is_only_renamed(entry: &Entry) -> bool {
+    let Some(old_path) = &entry.old_path else {
+        return false;
+    };
+    let ending = |path: &[u8]| {
+        let name = path.rsplit(|byte| *byte == b'/').next()?;
+        let dot = name.iter().rposition(|byte| *byte == b'.')?;
+        Some(name[dot..].to_ascii_lowercase())
+    };
+    let same_ending = ending(old_path).is_some() && ending(old_path) == ending(&entry.path);
+    entry.old.id == entry.new.id && entry.old.mode == entry.new.mode && same_ending
 }
 
 /// What a review of the index is called.
@@ -233,7 +247,8 @@ impl Wanted<'_> {
         let ignored = Ignored::new(&self.request.ignore)?;
         let detail = "staged content differs from the file; review it with --staged";
         let changed = changed.into_iter().filter(|entry| {
-            entry.new.kind() != Kind::Missing && apart.contains(entry.path.as_slice())
+            let is_apart = apart.contains(entry.path.as_slice());
+            entry.new.kind() != Kind::Missing && is_apart && !is_only_renamed(entry)
         });
         let names = changed.map(|entry| String::from_utf8_lossy(&entry.path).into_owned());
         let names = names.filter(|path| !ignored.contains(path) && !names::is_own(path));

@@ -347,8 +347,13 @@ impl<'a> Named<'a> {
             new.as_ref().map(|(text, _)| text.clone()),
         );
         let is_whole = pinned.whole_files;
-        let mut excused = excused.cloned();
         let (before, after) = (base_text.as_deref(), new_text.as_deref());
+        // What begins as a script is one, whatever its name says.
+        let is_script = after.is_some_and(|text| text.starts_with("#!"));
+        let is_lock_file = |left: &&LeftOut| left.why == Omission::LockFile;
+        let mut excused = excused
+            .filter(|left| !(is_script && is_lock_file(left)))
+            .cloned();
         if may_be_generated && is_generated(is_whole, before, after) {
             excused = excused.or_else(|| Some(left_out(self.path, Omission::Generated, "")));
         }
