@@ -14,7 +14,7 @@ use super::{Signature, TIME_LIMIT, Worktree, commit};
 use crate::change::agent_names::speaks_to_agents;
 use crate::change::checkout::leads_inside;
 use crate::change::listing::{self, Entry, Kind};
-use crate::change::names::{may_hold_credentials, starts_as_key};
+use crate::change::names::{is_own, may_hold_credentials, starts_as_key};
 use crate::change::{AgentFiles, ChangeError, tree_of};
 
 /// The largest file that is taken.
@@ -179,6 +179,9 @@ impl Worktree {
                 Omission::Ignored,
                 "only people change the settings of Tribunal",
             );
+        }
+        if is_own(&shown.to_lowercase()) {
+            return leave(Omission::Ignored, "only Tribunal writes this file");
         }
         if self.agent_files == AgentFiles::LeftOut && speaks_to_agents(&shown) {
             return leave(Omission::Ignored, "it would instruct agents");

@@ -134,6 +134,11 @@ impl<'a> Cited<'a> {
     /// place where nobody knows the function, or it has a name that the finding speaks of.
     fn bears_on(&self, finding: &ReviewedFinding) -> EvidenceCheck {
         let place = &finding.location;
+        if self.repeats_what_a_rule_found(finding) {
+            return EvidenceCheck::Unrelated {
+                why: format!("it is the code at {place} that the rule objects to"),
+            };
+        }
         if place.file.is_empty() || self.is_near(finding) {
             return EvidenceCheck::Confirmed;
         }
@@ -145,6 +150,19 @@ impl<'a> Cited<'a> {
         EvidenceCheck::Unrelated {
             why: format!("it is outside of the function at {place} and names nothing of it"),
         }
+    }
+
+    /// Tells whether it is nothing but the lines of which a rule says that they are wrong. A reviewer may
+    /// have misread a line, so that showing it proves something; a rule has matched it.
+    fn repeats_what_a_rule_found(&self, finding: &ReviewedFinding) -> bool {
+        let of_rule = finding.voices.iter().any(|voice| !voice.rule.is_empty());
+        let (Some(cited), Some((first, last))) = (self.line, finding.location.lines()) else {
+            return false;
+        };
+        let lines = self.text.lines().skip(first.saturating_sub(1) as usize);
+        let accused: Vec<&str> = lines.take((last - first) as usize + 1).collect();
+        let is_there = self.path == finding.location.file && (first..=last).contains(&cited);
+        of_rule && is_there && compact(&accused.join("\n")).contains(&compact(self.code))
     }
 
     fn is_near(&self, finding: &ReviewedFinding) -> bool {
@@ -230,6 +248,25 @@ mod tests {
         .expect("it is a finding");
         let text = "import os\n\ndef run(formula):\n    return eval(formula)\n\ndef main():\n    \
                     print(os.name)\n    run('1')\n";
+        let mut of_rule = finding.clone();
+        let voice = serde_json::json!({
+            "reviewer": "security", "family": "builtin", "id": "f-1", "rule": "python-eval",
+            "title": "Text is evaluated", "description": "", "location": {"file": "app.py", "line": 4}, "severity": null,
+            "confidence": null, "grounding": "confirmed",
+        });
+        of_rule.voices = vec![serde_json::from_value(voice).expect("it is a voice")];
+        for (line, quote, bears) in [
+            (Some(4), "return eval(formula)", false),
+            (Some(4), "eval(formula)", false),
+            (Some(4), "", false),
+            (None, "return eval(formula)", false),
+            (Some(3), "def run(formula):", true),
+            (Some(3), "def run(formula):\n    return eval(formula)", true),
+            (Some(8), "run('1')", true),
+        ] {
+            let check = Cited::new("app.py", text, line, quote).bears_on(&of_rule);
+            assert_eq!(check == EvidenceCheck::Confirmed, bears, "{line:?} {quote}");
+        }
         for (path, line, quote, bears) in [
             ("app.py", Some(4), "return eval(formula)", true),
             ("app.py", Some(3), "def run(formula):", true),
