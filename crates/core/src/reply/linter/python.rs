@@ -108,6 +108,15 @@ pub(super) fn pyright(report: &Value, diagnostics: &[Value], sink: &mut Sink<'_>
     if let Some(files) = files.and_then(Value::as_u64) {
         sink.counted("summary.filesAnalyzed", files);
     }
+    let listed = diagnostics
+        .iter()
+        .filter(|one| text(one, "/severity") == "error");
+    let listed = listed.count() as u64;
+    let errors = value_at(report, "/summary/errorCount").and_then(Value::as_u64);
+    if let Some(errors) = errors.filter(|errors| *errors > listed) {
+        let told = format!("counts {errors} errors, and {listed} are listed");
+        sink.problem("summary.errorCount", &told);
+    }
     for (index, diagnostic) in diagnostics.iter().enumerate() {
         let at = format!("generalDiagnostics[{index}]");
         let rule = text(diagnostic, "/rule");

@@ -130,6 +130,10 @@ fn reports_that_call_themselves_incomplete_are_no_answers() {
         "no file was looked at",
     );
     no_answer(
+        r#"{"generalDiagnostics": [], "summary": {"filesAnalyzed": 1, "errorCount": 4}}"#,
+        "counts 4 errors, and 0 are listed",
+    );
+    no_answer(
         r#"{"diagnostics": [], "number_of_files": 0}"#,
         "no file was looked at",
     );
