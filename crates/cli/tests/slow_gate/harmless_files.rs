@@ -402,6 +402,42 @@ pub(crate) fn cases() -> Vec<CorpusCase> {
             ".cursorrules",
             "Use tabs; never call `eval()`.\n",
         ),
+        new(
+            "a hook of husky",
+            ".husky/commit-msg",
+            "npx --no -- commitlint --edit \"$1\"\n",
+        ),
+        new(
+            "a hook of two commands",
+            ".husky/pre-commit",
+            "npm test && npm run lint\n",
+        ),
+        new(
+            "a model for a game",
+            "art/hero.gltf",
+            "{\"asset\": {\"version\": \"2.0\"}}\n",
+        ),
+        new(
+            "a scene of a game",
+            "levels/one.tscn",
+            "[gd_scene format=3]\n\n[node name=\"One\" type=\"Node\"]\n",
+        ),
+        new(
+            "rights of an app",
+            "ios/App.entitlements",
+            "<?xml version=\"1.0\"?>\n<plist version=\"1.0\"><dict/></plist>\n",
+        ),
+        new(
+            "a tracked data set",
+            "data/train.csv.dvc",
+            "outs:\n- md5: 0123\n  path: train.csv\n",
+        ),
+        new("a genome", "data/one.fasta", ">one\nACGT\n"),
+        new(
+            "numbers",
+            "data/one.npy",
+            b"\x93NUMPY\x01\0v\0{'descr': '<f8'}\n\0\0\0\0",
+        ),
         new("an empty file", "src/.gitkeep", ""),
         new("an empty file of Python", "src/__init__.py", ""),
         new(

@@ -99,6 +99,16 @@ pub(crate) fn cases() -> Vec<CorpusCase> {
             scene.commit_on_branch();
             scene.review(&["--base", "main"])
         }),
+        state("a file is renamed by git and edited afterwards", |scene| {
+            scene.write("docs/one.md", "Words.\nMore words.\nAnd more.\n");
+            scene.write("src/run.py", EVAL_MENDED);
+            scene.env.commit_all("before");
+            scene.git(&["mv", "docs/one.md", "docs/two.md"]);
+            scene.git(&["mv", "src/run.py", "src/walk.py"]);
+            scene.write("docs/two.md", "Words.\nMore words.\nAnd more.\nNew.\n");
+            scene.write("src/walk.py", format!("{EVAL_MENDED}\n# More.\n"));
+            scene.review(&[])
+        }),
         state("a file with an old defect is renamed", |scene| {
             let text = format!("{}{EVAL_DEFECT}", "import json\n".repeat(30));
             scene.write("src/run.py", text);

@@ -98,6 +98,18 @@ pub(crate) fn harmless_cases() -> Vec<CorpusCase> {
             |scene| link(scene, "app/run.py", "../src/run.py"),
         ),
         linked(
+            "a note changes that a link of old gives another name",
+            &[("AGENTS.md", "Be brief.\n"), ("src/run.py", EVAL_MENDED)],
+            pass,
+            |scene| {
+                link(scene, "CLAUDE.md", "AGENTS.md");
+                link(scene, "app/run.py", "../src/run.py");
+                scene.env.commit_all("links");
+                scene.write("AGENTS.md", "Be very brief.\n");
+                scene.write("src/run.py", format!("{EVAL_MENDED}\n# More.\n"));
+            },
+        ),
+        linked(
             "a link to nothing is removed",
             &[("README.md", "Words.\n")],
             pass,
@@ -176,6 +188,36 @@ pub(crate) fn wrong_pass_cases() -> Vec<CorpusCase> {
             &[("src/run.py", EVAL_MENDED), ("src/old.py", EVAL_DEFECT)],
             stop,
             |scene| link(scene, "src/run.py", "old.py"),
+        ),
+        linked(
+            "a note changes that a link of old calls Python",
+            &[("notes.txt", "x = 1\n")],
+            stop,
+            |scene| {
+                link(scene, "run.py", "notes.txt");
+                scene.env.commit_all("a link");
+                scene.write("notes.txt", EVAL_DEFECT);
+            },
+        ),
+        linked(
+            "a test changes that a link of old takes into the product",
+            &[("tests/run.py", "x = 1\n")],
+            stop,
+            |scene| {
+                link(scene, "src/run.py", "../tests/run.py");
+                scene.env.commit_all("a link");
+                scene.write("tests/run.py", EVAL_DEFECT);
+            },
+        ),
+        linked(
+            "a test changes in a directory that a link of old takes into the product",
+            &[("tests/run.py", "x = 1\n")],
+            stop,
+            |scene| {
+                link(scene, "src", "tests");
+                scene.env.commit_all("a link");
+                scene.write("tests/run.py", EVAL_DEFECT);
+            },
         ),
         linked(
             "a link leads out of the repository",

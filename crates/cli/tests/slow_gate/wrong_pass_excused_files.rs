@@ -200,6 +200,59 @@ pub(crate) fn cases() -> Vec<CorpusCase> {
             vec![("dispute.md/run.py", python(EVAL_DEFECT))],
         ),
         added(
+            "a script under the name of a lock file",
+            vec![("poetry.lock", headed("#!/usr/bin/env python3", EVAL_DEFECT))],
+        ),
+        added(
+            "a script under the name of a lock file in JSON",
+            vec![(
+                "package-lock.json",
+                headed("#!/usr/bin/env python3", EVAL_DEFECT),
+            )],
+        ),
+        added(
+            "a program of plain words among programs",
+            vec![("bin/install", python("npm install something\nnode steal\n"))],
+        ),
+        added(
+            "a program of plain words without a place",
+            vec![("setup", python("kubectl delete namespace production\n"))],
+        ),
+        added(
+            "a class in Groovy",
+            vec![(
+                "src/A.groovy",
+                python("class A { def f(n) { Eval.me(n) } }\n"),
+            )],
+        ),
+        added(
+            "code that Python runs at its start",
+            vec![("site/a.pth", python("import os; os.system('x')\n"))],
+        ),
+        corpus_case(
+            "an earlier commit of the branch calls Python generated, and files are reviewed whole",
+            || {
+                let review = |code: &str| {
+                    let scene = GateScene::with_builtin_reviewers();
+                    scene.write("src/run.py", "print(1)\n");
+                    scene.env.commit_all("before");
+                    scene.git(&["checkout", "-q", "-b", "pr"]);
+                    scene.write(".gitattributes", "*.py linguist-generated\n");
+                    scene.env.commit_all("attributes");
+                    scene.write("src/run.py", code);
+                    scene.env.commit_all("the change");
+                    [scene.review(&["src/run.py"]), scene.review(&["."])]
+                };
+                for ran in review(EVAL_DEFECT) {
+                    expect_no_pass(&ran)?;
+                }
+                for ran in review(EVAL_MENDED) {
+                    control(expect_pass(&ran))?;
+                }
+                Ok(())
+            },
+        ),
+        added(
             "code whose name begins like the lock file's",
             vec![("poetry.lock.py", python(EVAL_DEFECT))],
         ),
