@@ -21,6 +21,7 @@ use tribunal_agents::spec::{AgentSpec, Backend, Cli, CommandSpec, Login};
 use tribunal_agents::{Agent, Call, Limits, Progress};
 use tribunal_core::agent::Access;
 use tribunal_core::ids::{AgentName, RunId};
+use tribunal_core::sandbox::SandboxDemand;
 use tribunal_core::secret::Secret;
 
 #[derive(Deserialize)]
@@ -43,6 +44,7 @@ struct Drive {
     directory: Option<PathBuf>,
     #[serde(default)]
     write: bool,
+    sandbox: Option<SandboxDemand>,
     #[serde(default)]
     user_login: bool,
     first_byte_ms: Option<u64>,
@@ -122,6 +124,7 @@ fn agent(drive: &Drive) -> CommandAgent {
         base_url: drive.base_url.clone(),
         api_key: drive.key.clone(),
         supervisor: std::env::current_exe().expect("we run"),
+        sandbox: tribunal_agents::sandbox::SandboxSpec::default(),
     };
     let spec = AgentSpec {
         name: AgentName::new("driven").expect("a valid name"),
@@ -149,6 +152,7 @@ fn call(drive: Drive) -> Call {
         } else {
             Access::ReadOnly
         },
+        sandbox: drive.sandbox.unwrap_or_default(),
         directory: drive.directory.unwrap_or_else(|| drive.run_dir.clone()),
         run_dir: drive.run_dir,
         limits: Limits {

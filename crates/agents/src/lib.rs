@@ -6,6 +6,7 @@
 pub mod command;
 pub mod http;
 pub mod replay;
+pub mod sandbox;
 pub mod scripted;
 pub mod spec;
 mod tool;
@@ -20,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use tribunal_core::agent::{Access, ErrorClass};
 use tribunal_core::ids::{AgentName, RunId};
 use tribunal_core::money::{Cost, MicroUsd, Usage};
+use tribunal_core::sandbox::{SandboxDemand, SandboxRecord};
 
 /// Something that answers prompts.
 #[async_trait]
@@ -65,6 +67,12 @@ pub trait Agent: Send + Sync {
     /// would; budgets count them then.
     async fn states_a_cost(&self) -> bool {
         false
+    }
+
+    /// Returns what will hold the program of a run, or why it must not start; nothing where no program is
+    /// started.
+    fn sandbox_record(&self, _demand: SandboxDemand) -> Option<Result<SandboxRecord, String>> {
+        None
     }
 
     /// Returns a text that is another one when another program would be started, or the same one
@@ -133,6 +141,8 @@ pub struct Call {
     pub schema: Option<serde_json::Value>,
     /// Whether the agent may change files in `directory`.
     pub access: Access,
+    /// How much the program shall be confined.
+    pub sandbox: SandboxDemand,
     /// Where the agent works.
     pub directory: PathBuf,
     /// Where the files of the run lie; exists and is private.

@@ -9,6 +9,7 @@ use tribunal_core::reply::{family_of_tool_named, tool_name};
 use tribunal_core::secret::Secret;
 
 use crate::Profile;
+use crate::sandbox::SandboxSpec;
 
 /// Everything needed to build an [`Agent`](crate::Agent).
 #[derive(Debug, Clone)]
@@ -63,6 +64,8 @@ pub struct CommandSpec {
     pub api_key: Option<Secret>,
     /// The program that supervises the process: our own executable.
     pub supervisor: PathBuf,
+    /// What it may reach when it is confined.
+    pub sandbox: SandboxSpec,
 }
 
 /// The command-line agents whose output we can read.

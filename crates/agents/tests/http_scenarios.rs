@@ -50,6 +50,7 @@ fn call(run_dir: &Path) -> Call {
         system: Some("Be brief.".to_owned()),
         schema: None,
         access: Access::ReadOnly,
+        sandbox: tribunal_core::sandbox::SandboxDemand::Off,
         directory: run_dir.to_owned(),
         run_dir: run_dir.to_owned(),
         limits: limits(),

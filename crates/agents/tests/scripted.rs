@@ -30,6 +30,7 @@ fn call(directory: &Path, prompt: &str) -> Call {
         system: None,
         schema: None,
         access: Access::ReadOnly,
+        sandbox: tribunal_core::sandbox::SandboxDemand::Off,
         directory: directory.to_owned(),
         run_dir: directory.to_owned(),
         limits: Limits::default(),

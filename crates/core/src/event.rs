@@ -22,6 +22,7 @@ use crate::money::{Cost, Usage};
 use crate::reply::Side;
 use crate::review::gate::Gate;
 use crate::review::history::TrackedFinding;
+use crate::sandbox::SandboxRecord;
 use crate::scale::Severity;
 use crate::time::Timestamp;
 
@@ -146,6 +147,9 @@ pub enum EventKind {
         attempt: u32,
         /// Hash of the prompt file.
         prompt_hash: String,
+        /// What held the program, where somebody asked for a sandbox.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sandbox: Option<SandboxRecord>,
     },
     /// The user's repository changed while a program ran, and it was not us.
     RepositoryDisturbed {

@@ -19,6 +19,7 @@ pub mod reply;
 pub mod retention;
 pub mod review;
 pub mod rulings;
+pub mod sandbox;
 pub mod scale;
 pub mod secret;
 pub mod stats;

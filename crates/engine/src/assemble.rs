@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tribunal_agents::Agent;
+use tribunal_agents::sandbox::SandboxSpec;
 use tribunal_agents::spec::Recording;
 use tribunal_core::agent::Role;
 use tribunal_core::ids::{AgentName, CaseId};
@@ -19,8 +20,8 @@ use crate::budget::Caps;
 use crate::call::Seat;
 use crate::case::{CaseError, LazyHolder};
 use crate::config::{
-    AgentSettings, BudgetSettings, Provider, RetrySettings, Roster, SCRIPTED, Settings, Span,
-    SpecContext, Synchronous,
+    AgentSettings, BudgetSettings, Provider, RetrySettings, Roster, SCRIPTED, SandboxSettings,
+    Settings, Span, SpecContext, Synchronous,
 };
 use crate::delivery::Pushes;
 use crate::dispute::DisputeConduct;
@@ -79,6 +80,8 @@ impl Engine {
         let roster = Roster::new(settings);
         let context = SpecContext {
             homes: dir.homes(),
+            sandbox: sandbox(settings, &dir),
+            project: surroundings.project.clone(),
             supervisor: surroundings.executable,
             recordings: recordings(&roster, store.as_ref(), &dir).await?,
             env: surroundings.env,
@@ -124,6 +127,17 @@ impl Engine {
     /// Waits until everything is stored, and closes the ledger.
     pub async fn close(&self) {
         self.ledger.store().close().await;
+    }
+}
+
+/// Returns what confined programs may reach. The ledger holds prompts, answers and logins of others.
+fn sandbox(settings: &Settings, dir: &LedgerDir) -> SandboxSpec {
+    let sandbox = &settings.sandbox;
+    SandboxSpec {
+        readable: sandbox.readable.clone(),
+        writable: sandbox.writable.clone(),
+        hidden: vec![dir.root().to_owned()],
+        network: sandbox.network,
     }
 }
 
@@ -182,6 +196,7 @@ fn seat(
         temperature_milli: temperature.map(|temperature| temperature.0),
         max_cost_of_call: settings.budget.per_call.map(|cost| cost.0),
         max_cost_in_case: agent.budget.max_cost.map(|cost| cost.0),
+        sandbox: settings.sandbox.clone(),
         turns,
     }
 }
@@ -279,6 +294,7 @@ impl Seat {
             temperature_milli: None,
             max_cost_of_call: None,
             max_cost_in_case: None,
+            sandbox: SandboxSettings::default(),
             turns: Arc::new(Semaphore::new(64)),
         }
     }

@@ -156,6 +156,7 @@ mod tests {
             access: tribunal_core::agent::Access::ReadOnly,
             attempt: 1,
             prompt_hash: "h".to_owned(),
+            sandbox: None,
         };
         let progressed = |bits, usage| EventKind::RunProgressed {
             run: run(bits),

@@ -15,7 +15,9 @@ const CHANGING_TOOLS: &str =
 
 /// Returns how to ask Claude Code.
 pub(super) fn plan(context: &Context<'_>) -> Result<Plan, AgentError> {
-    let Context { spec, call, model } = context;
+    let Context {
+        spec, call, model, ..
+    } = context;
     let mut plan = Plan {
         stdin: call.prompt.clone(),
         ..Plan::default()

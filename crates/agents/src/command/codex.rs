@@ -20,7 +20,9 @@ const DEFAULT_URL: &str = "https://api.openai.com/v1";
 
 /// Returns how to ask Codex.
 pub(super) fn plan(context: &Context<'_>) -> Result<Plan, AgentError> {
-    let Context { spec, call, model } = context;
+    let Context {
+        spec, call, model, ..
+    } = context;
     let mut plan = Plan {
         stdin: plan::system_and_prompt(call),
         ..Plan::default()
@@ -41,13 +43,15 @@ pub(super) fn plan(context: &Context<'_>) -> Result<Plan, AgentError> {
         "-c",
         "shell_environment_policy.ignore_default_excludes=false",
     ]);
-    match call.access {
-        Access::ReadOnly => {
-            plan.args(["-s", "read-only"]);
-            // Whoever only judges takes no instructions from the directory.
-            plan.args(["-c", "project_doc_max_bytes=0"]);
-        }
-        Access::Write => plan.args(["-s", "workspace-write"]),
+    let sandbox = match call.access {
+        _ if context.is_only_sandbox_ours => "danger-full-access",
+        Access::ReadOnly => "read-only",
+        Access::Write => "workspace-write",
+    };
+    plan.args(["-s", sandbox]);
+    if call.access == Access::ReadOnly {
+        // Whoever only judges takes no instructions from the directory.
+        plan.args(["-c", "project_doc_max_bytes=0"]);
     }
     if let Some(model) = model {
         plan.args(["-c", &format!("model={}", toml_text(model))]);

@@ -15,7 +15,9 @@ use crate::AgentError;
 
 /// Returns how to ask any program. What we know about its model it finds in variables.
 pub(super) fn plan(context: &Context<'_>) -> Plan {
-    let Context { spec, call, model } = context;
+    let Context {
+        spec, call, model, ..
+    } = context;
     let mut plan = Plan {
         stdin: plan::system_and_prompt(call),
         ..Plan::default()

@@ -22,7 +22,9 @@ const SETTINGS: &str = ".gemini/settings.json";
 
 /// Returns how to ask Gemini CLI.
 pub(super) fn plan(context: &Context<'_>) -> Result<Plan, AgentError> {
-    let Context { spec, call, model } = context;
+    let Context {
+        spec, call, model, ..
+    } = context;
     let mut plan = Plan::default();
     plan.args(["--output-format", "stream-json", "--skip-trust"]);
     if let Some(model) = model {

@@ -13,6 +13,7 @@
 mod classify;
 mod claude;
 mod codex;
+mod confinement;
 mod custom;
 mod endings;
 mod environment;
@@ -42,8 +43,10 @@ use std::fs::File;
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
+use tribunal_core::sandbox::{SandboxDemand, SandboxRecord};
 use tribunal_core::secret::Redactor;
 
+use crate::sandbox::SandboxAbility;
 use crate::spec::{Cli, CommandSpec};
 use crate::{Agent, AgentError, Call, LoginState, Profile, Progress, Reply};
 
@@ -157,6 +160,15 @@ impl Agent for CommandAgent {
         cancel: CancellationToken,
     ) -> Result<Reply, AgentError> {
         self.finished(run::run(self, &call, &progress, &cancel).await)
+    }
+
+    fn sandbox_record(&self, demand: SandboxDemand) -> Option<Result<SandboxRecord, String>> {
+        // Whoever wants none waits for no attempt.
+        if demand == SandboxDemand::Off {
+            return Some(Ok(SandboxRecord::of_nothing(None)));
+        }
+        let ability = SandboxAbility::of_this_machine();
+        Some(ability.meet(demand, self.spec.sandbox.network))
     }
 
     async fn version(&self) -> Result<Option<String>, AgentError> {

@@ -51,7 +51,9 @@ pub(super) fn plan(context: &Context<'_>) -> Result<Plan, AgentError> {
 }
 
 fn config(context: &Context<'_>) -> Result<Value, AgentError> {
-    let Context { spec, call, model } = context;
+    let Context {
+        spec, call, model, ..
+    } = context;
     let permission = match call.access {
         Access::ReadOnly => "deny",
         Access::Write => "allow",

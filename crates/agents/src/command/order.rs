@@ -57,6 +57,8 @@ pub(super) struct Order {
     pub(super) run_dir: PathBuf,
     /// What ends the run.
     pub(super) limits: OrderLimits,
+    /// Program and arguments that come before those of the agent and confine it; none where nothing does.
+    pub(super) cage: Vec<String>,
 }
 
 /// The limits of a run as they travel to the supervisor.

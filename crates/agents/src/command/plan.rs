@@ -20,6 +20,8 @@ pub(super) struct Context<'a> {
     pub(super) model: Option<&'a str>,
     /// The question.
     pub(super) call: &'a Call,
+    /// Whether a sandbox that the program builds for itself would not work, because ours holds it.
+    pub(super) is_only_sandbox_ours: bool,
 }
 
 /// What has to be prepared for a run.
@@ -65,7 +67,10 @@ impl Plan {
     /// Gives the run a directory for temporary files of its own and returns its path.
     pub(super) fn temporary_directory(&mut self, context: &Context<'_>) -> String {
         self.has_temporary_directory = true;
-        path_text(order::file(&context.call.run_dir, order::TEMPORARY_DIRECTORY))
+        path_text(order::file(
+            &context.call.run_dir,
+            order::TEMPORARY_DIRECTORY,
+        ))
     }
 }
 

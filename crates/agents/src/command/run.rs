@@ -16,7 +16,8 @@ use super::reader::{self, Ending, Reader};
 use super::spawner::Supervisor;
 use super::sweep::sweep_marked;
 use super::tail::{self, Tail};
-use super::{CommandAgent, files, linter, login, version};
+use super::{CommandAgent, confinement, files, linter, login, version};
+use crate::sandbox::is_root;
 use crate::spec::Login;
 use crate::{AgentError, Call, LoginState, Progress, Reply};
 
@@ -98,10 +99,12 @@ fn variables_for_questions(agent: &CommandAgent) -> Variables {
 fn prepare(agent: &CommandAgent, call: &Call) -> Result<Order, AgentError> {
     let spec = &agent.spec;
     let mut argv = agent.program()?;
+    let bubblewrap = confinement::bubblewrap_for(call)?;
     let plan = plan::plan(&Context {
         spec,
         model: agent.profile.model.as_deref(),
         call,
+        is_only_sandbox_ours: bubblewrap.is_some() && is_root(),
     })?;
     if !call.directory.is_dir() {
         let directory = call.directory.display();
@@ -115,8 +118,15 @@ fn prepare(agent: &CommandAgent, call: &Call) -> Result<Order, AgentError> {
         AgentError::new(ErrorClass::Setup, message)
     })?;
     linter::fill_in(spec, &mut argv, &call.run_dir);
-    argv.extend(plan.args);
-    let variables = environment(&agent.own, spec, &plan.env, &call.run);
+    argv.extend(plan.args.iter().cloned());
+    let mut variables = environment(&agent.own, spec, &plan.env, &call.run);
+    let cage = match bubblewrap {
+        Some(program) => {
+            confinement::adapt_variables(&mut variables, &plan);
+            confinement::command(program, agent, call, &plan, &argv)
+        }
+        None => Vec::new(),
+    };
     Ok(Order {
         run: call.run.as_str().to_owned(),
         parent: getpid().as_raw(),
@@ -125,6 +135,7 @@ fn prepare(agent: &CommandAgent, call: &Call) -> Result<Order, AgentError> {
         directory: call.directory.clone(),
         run_dir: call.run_dir.clone(),
         limits: call.limits.into(),
+        cage,
     })
 }
 

@@ -329,6 +329,7 @@ fn start(order: &Order, stdin: File, stdout: File, stderr: File) -> io::Result<P
         .arg(getpid().to_string())
         .arg(&order.run_dir)
         .arg("--")
+        .args(&order.cage)
         .args(&order.argv)
         .env_clear()
         .envs(order.env.iter().map(|(name, value)| (name, value)))

@@ -5,10 +5,8 @@
 //! inherits a marker in its environment, which finds what is left when the supervisor itself was
 //! killed. A process would have to clear its environment *and* outlive its supervisor to escape.
 //!
-//! A PID namespace would be a third, tighter net. It is not used: creating one takes either
-//! privileges or a user namespace, which many systems forbid and which would break the sandboxes
-//! that agents build themselves; and entering it needs a fork after `unshare` that safe code
-//! cannot make.
+//! The sandbox is a third, tighter net: its PID namespace ends with its first process. It is not
+//! there on every machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};

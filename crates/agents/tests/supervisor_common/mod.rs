@@ -129,6 +129,7 @@ impl Place {
             base_url: None,
             api_key: Some(Secret::new(KEY)),
             supervisor: supervisor(),
+            sandbox: tribunal_agents::sandbox::SandboxSpec::default(),
         }
     }
 
@@ -164,6 +165,7 @@ impl Place {
             system: None,
             schema: None,
             access: Access::ReadOnly,
+            sandbox: tribunal_core::sandbox::SandboxDemand::Off,
             directory: self.path("work"),
             run_dir: self.run_dir(),
             limits,

@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 use serde_json::json;
+use tribunal_agents::sandbox::SandboxAbility;
 use tribunal_core::agent::{Access, Role};
 use tribunal_core::ids::AgentName;
+use tribunal_core::sandbox::SandboxDemand;
 use tribunal_core::text::{for_terminal, headline};
 use tribunal_engine::ask::{AskRequest, Prompt};
-use tribunal_engine::config::Roster;
+use tribunal_engine::config::{Roster, SandboxSettings};
 use tribunal_engine::doctor;
 use tribunal_engine::{Engine, LoginState};
 
@@ -128,7 +130,29 @@ fn check_config(invocation: &Invocation) -> Result<Vec<Finding>, CliError> {
             .collect::<Vec<_>>()
             .join(", "),
     };
-    Ok(vec![Finding::fine("config", told)])
+    let sandbox = &loaded.settings.sandbox;
+    Ok(vec![
+        Finding::fine("config", told),
+        check_sandbox(sandbox, SandboxAbility::of_this_machine()),
+    ])
+}
+
+/// Checks whether programs can be confined as the settings say.
+fn check_sandbox(settings: &SandboxSettings, ability: &SandboxAbility) -> Finding {
+    let part = "sandbox";
+    let remedy = "install bubblewrap from your system's packages, or see docs/sandbox.md";
+    match (settings.strictest(), ability) {
+        (SandboxDemand::Off, _) => Finding::fine(part, "off; programs run with your rights"),
+        (_, SandboxAbility::Bubblewrap { .. }) => Finding::fine(part, "bubblewrap works"),
+        (demand, SandboxAbility::Nothing { reason }) => {
+            let told = format!("nothing confines programs: {reason}");
+            Finding {
+                fine: demand == SandboxDemand::Best,
+                remedy: Some(remedy.to_owned()),
+                ..Finding::fine(part, told)
+            }
+        }
+    }
 }
 
 async fn check_agents(invocation: &Invocation, args: &Args) -> Result<Vec<Finding>, CliError> {

@@ -185,6 +185,7 @@ fn an_agent_that_nobody_is_logged_in_to_is_named_with_its_remedy_and_not_asked()
     let ran = env.run(["doctor"]).assert_code(1);
     assert_snapshot!(env.tidy(&ran.stdout), @"
     ok   config: [ROOT]/home/.config/tribunal/config.yml
+    ok   sandbox: off; programs run with your rights
     BAD  agent ann: 2.1.325 (Claude Code); nobody is logged in
          to do: set ANTHROPIC_API_KEY; or log in with `claude auth login` and give this agent `login: user`
     ok   ledger: 0 cases, 0 runs in [ROOT]/ledger

@@ -109,6 +109,7 @@ fn doctor_tells_what_is_missing() {
     let ran = env.run(["doctor"]).assert_code(1);
     assert_snapshot!(env.tidy(&ran.stdout), @"
     ok   config: [ROOT]/home/.config/tribunal/config.yml
+    ok   sandbox: off; programs run with your rights
     BAD  agent gone: The program `/nowhere/claude` was not found.
          to do: install the program, or remove the agent with `enabled: false` in the config
     BAD  agent typo: The program `no-such-program` was not found in `PATH`.

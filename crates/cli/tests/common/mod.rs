@@ -48,6 +48,11 @@ impl TestEnv {
             ("PATH".to_owned(), std::env::var("PATH").unwrap()),
             ("LANG".to_owned(), "C.UTF-8".to_owned()),
             ("NO_COLOR".to_owned(), "1".to_owned()),
+            // Agents of tests write down what they saw. `slow_escapes` does without.
+            (
+                "TRIBUNAL_SANDBOX__WRITABLE".to_owned(),
+                format!("[{:?}]", root.path()),
+            ),
             // Remotes of tests are on this machine.
             ("TRIBUNAL_GIT__ALLOW_LOCAL".to_owned(), "true".to_owned()),
         ]);

@@ -103,6 +103,7 @@ pub(super) fn examples() -> Vec<(EventKind, Value)> {
                 access: Access::ReadOnly,
                 attempt: 1,
                 prompt_hash: "00".into(),
+                sandbox: None,
             },
             json!({"type": "run_started", "run": id, "step": "ask a", "agent": "ann", "role": "reviewer",
                 "provider": "claude", "model": null, "family": "anthropic", "access": "read_only",

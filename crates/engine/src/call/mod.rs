@@ -17,6 +17,7 @@ use tribunal_core::event::{EventKind, RunResult};
 use tribunal_core::ids::{AgentName, RunId, StepKey};
 use tribunal_core::money::{Cost, MicroUsd, Price, Usage};
 use tribunal_core::outage::{Remedy, remedy};
+use tribunal_core::sandbox::{SandboxDemand, SandboxRecord};
 use tribunal_store::crashpoint;
 
 pub(crate) use guards::Parks;
@@ -24,7 +25,7 @@ pub(crate) use guards::Parks;
 use crate::Engine;
 use crate::care::prompt::write_prompt;
 use crate::case::{Case, CaseError};
-use crate::config::account_of;
+use crate::config::{ConfinedRole, SandboxSettings, account_of};
 use crate::files::{self, Durability};
 
 /// How long a run may go on before it is registered, if it costs nothing and changes nothing. Most
@@ -63,11 +64,32 @@ pub(crate) struct Seat {
     pub(crate) max_cost_of_call: Option<MicroUsd>,
     /// Most money the agent may spend in one case.
     pub(crate) max_cost_in_case: Option<MicroUsd>,
+    /// How much programs are confined.
+    pub(crate) sandbox: SandboxSettings,
     /// At most this many runs of the provider at once, in this process.
     pub(crate) turns: Arc<tokio::sync::Semaphore>,
 }
 
 impl Seat {
+    /// Returns how much a program that works in `role` is confined.
+    fn sandbox_for(&self, role: Role) -> SandboxDemand {
+        let confined = match self.agent.takes_prompt() {
+            true => ConfinedRole::from(role),
+            false => ConfinedRole::Linter,
+        };
+        self.sandbox.demand(confined)
+    }
+
+    /// Returns what will hold the program, where somebody wants it held.
+    fn sandbox_record(&self, demand: SandboxDemand) -> Option<SandboxRecord> {
+        if demand == SandboxDemand::Off {
+            return None;
+        }
+        let record = self.agent.sandbox_record(demand)?;
+        // What must not start says so itself.
+        Some(record.unwrap_or_else(|reason| SandboxRecord::of_nothing(Some(reason))))
+    }
+
     /// Tells whether nobody is paid for the agent's answers and no provider can be parked.
     pub(crate) fn is_free(&self) -> bool {
         matches!(
@@ -204,6 +226,7 @@ impl Engine {
             access: question.access,
             attempt,
             prompt_hash: files::hash_of(call.prompt.as_bytes()),
+            sandbox: seat.sandbox_record(call.sandbox),
         };
         case.note(started).await;
         let harmless = seat.is_free() && question.access == Access::ReadOnly;
@@ -270,6 +293,7 @@ impl Engine {
             system,
             schema: question.schema.clone(),
             access: question.access,
+            sandbox: seat.sandbox_for(question.role),
             directory: question.directory.clone(),
             run_dir,
             limits: seat.limits,

@@ -25,6 +25,7 @@ mod read;
 mod review;
 mod roster;
 mod rule_ids;
+mod sandbox;
 mod schema;
 mod settings;
 mod show;
@@ -55,6 +56,7 @@ pub use review::{
     OpinionSettings, ReviewSettings, Rounds,
 };
 pub use roster::{Roster, SCRIPTED};
+pub use sandbox::{ConfinedRole, SandboxSettings};
 pub use schema::{reference, schema};
 pub use settings::{
     AdvisorySettings, AdvisorySource, ArbiterSettings, BudgetSettings, LedgerSettings,

@@ -13,7 +13,7 @@ const LARGEST_FILE: u64 = 1024 * 1024;
 
 /// Keys that no project file decides, trusted or not: what they allow is between the user and their
 /// own machine.
-pub(super) const USERS_OWN: [&[&str]; 1] = [&["git", "allow_local"]];
+pub(super) const USERS_OWN: [&[&str]; 2] = [&["git", "allow_local"], &["sandbox"]];
 
 /// Reads and normalizes `path`, or `content` in its place; nothing when there is no such file.
 pub(super) fn file(

@@ -12,6 +12,7 @@ use tribunal_core::retention::RetentionPolicy;
 use super::agent::{AgentSettings, Provider};
 use super::disputes::{DisputeSettings, PrecedentSettings};
 use super::review::ReviewSettings;
+use super::sandbox::SandboxSettings;
 use super::trial::{ProjectSettings, TrialSettings};
 use super::values::{Size, Span, Temperature, Usd};
 use super::work::{GitSettings, RuleSettings, RunSettings};
@@ -46,6 +47,8 @@ pub struct Settings {
     pub budget: BudgetSettings,
     /// Settings by provider, such as `anthropic` or `claude`.
     pub providers: BTreeMap<String, ProviderSettings>,
+    /// How programs are confined.
+    pub sandbox: SandboxSettings,
     /// Where published advisories about packages are looked up for security findings.
     pub advisories: AdvisorySettings,
     /// Where everything is recorded.
@@ -54,7 +57,7 @@ pub struct Settings {
 
 impl Settings {
     /// All sections.
-    pub const KEYS: [&'static str; 15] = [
+    pub const KEYS: [&'static str; 16] = [
         "agents",
         "review",
         "disputes",
@@ -68,6 +71,7 @@ impl Settings {
         "retry",
         "budget",
         "providers",
+        "sandbox",
         "advisories",
         "ledger",
     ];

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use thiserror::Error;
+use tribunal_agents::sandbox::SandboxSpec;
 use tribunal_agents::spec::{AgentSpec, Backend, Cli, CommandSpec, HttpSpec, Login, Recording};
 use tribunal_core::ids::{AgentName, CaseId};
 use tribunal_core::money::Price;
@@ -18,12 +19,28 @@ pub struct SpecContext {
     pub homes: PathBuf,
     /// The program that supervises processes: our own executable.
     pub supervisor: PathBuf,
+    /// What programs may reach when they are confined.
+    pub sandbox: SandboxSpec,
+    /// The root of the project, which linters may read.
+    pub project: Option<PathBuf>,
     /// The environment, for looking up keys.
     pub env: BTreeMap<String, String>,
     /// The file of replies for a scripted agent that names none.
     pub script: Option<PathBuf>,
     /// What was recorded, by case, for agents that replay.
     pub recordings: BTreeMap<CaseId, Vec<Recording>>,
+}
+
+impl SpecContext {
+    /// Returns what a program may reach when it is confined. Linters find their settings and packages in
+    /// the project; agents have a checkout of their own.
+    pub(crate) fn sandbox_of(&self, cli: Cli) -> SandboxSpec {
+        let mut sandbox = self.sandbox.clone();
+        if cli == Cli::Linter {
+            sandbox.readable.extend(self.project.clone());
+        }
+        sandbox
+    }
 }
 
 /// Why an agent cannot be built from its settings.
@@ -80,6 +97,7 @@ impl AgentSettings {
                     base_url: self.base_url.clone(),
                     api_key: self.key(provider, context)?,
                     supervisor: context.supervisor.clone(),
+                    sandbox: context.sandbox_of(cli),
                 })
             }
             Reach::Http(api) => Backend::Http(HttpSpec {

@@ -9,11 +9,12 @@ use tribunal_agents::spec::{Cli, CommandSpec, Login};
 use tribunal_agents::{Agent, Call, Limits, Profile, Progress};
 use tribunal_core::agent::Access;
 use tribunal_core::ids::{AgentName, RunId};
+use tribunal_core::sandbox::SandboxDemand;
 use tribunal_core::trial::Tested;
 
 use crate::Engine;
 use crate::case::{Case, CaseError};
-use crate::config::{Settings, SpecContext};
+use crate::config::{ConfinedRole, Settings, SpecContext};
 use crate::files::create_private_dir;
 use crate::watch::spoiled;
 
@@ -27,6 +28,7 @@ pub(crate) struct TestCommand {
     pub(super) shown: String,
     agent: Arc<dyn Agent>,
     limit: Duration,
+    sandbox: SandboxDemand,
 }
 
 impl TestCommand {
@@ -50,11 +52,13 @@ impl TestCommand {
             base_url: None,
             api_key: None,
             supervisor: context.supervisor.clone(),
+            sandbox: context.sandbox_of(Cli::Linter),
         };
         Some(Self {
             shown: command.argv().join(" "),
             agent: Arc::new(CommandAgent::new(profile, spec)),
             limit: settings.project.test_timeout.0,
+            sandbox: settings.sandbox.demand(ConfinedRole::Tests),
         })
     }
 
@@ -75,6 +79,7 @@ impl TestCommand {
             system: None,
             schema: None,
             access: Access::Write,
+            sandbox: self.sandbox,
             directory: directory.to_owned(),
             run_dir: run_dir.to_owned(),
             limits: Limits {

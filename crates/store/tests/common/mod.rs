@@ -82,6 +82,7 @@ pub(crate) fn run_started(id: u64, key: &str) -> EventKind {
         access: Access::ReadOnly,
         attempt: 1,
         prompt_hash: "hash".to_owned(),
+        sandbox: None,
     }
 }
 
