@@ -195,7 +195,7 @@ fn an_agent_that_nobody_is_logged_in_to_is_named_with_its_remedy_and_not_asked()
     assert_eq!(pinged.stdout, ran.stdout);
     assert!(pinged.stderr.contains("Asking ann …"), "{}", pinged.stderr);
     let json = env.run(["doctor", "ann", "--json"]).assert_code(1).json();
-    let ann = &json["findings"][1];
+    let ann = &json["findings"][2];
     assert_eq!(ann["fine"], false);
     assert!(
         ann["remedy"]

@@ -64,6 +64,7 @@ fn a_ruling_of_the_base_counts_for_colleagues_and_ci() {
         category: "security"
         rule: "python-eval"
         title: "`eval` runs text that is not a literal as code"
+        claims: [{"place":"ec92556df0ebe51bab92f214","rule":"python-eval","text":"`eval` runs text that is not a literal as code\n\nWhoever can influence the text runs code of their own in this process.\n\nParse the input with `ast.literal_eval` or `json.loads`, or look it up in a table of operations."}]
         decision: "dismiss"
         basis: "not_a_defect"
         reason: "It is a toy"
@@ -165,7 +166,7 @@ fn what_is_wrong_in_the_file_is_named_and_does_not_count() {
     assert_snapshot!(told.join("\n"), @r#"
     `.tribunal/rulings.yml` of the base commit: entry 1: missing field `reason`; this entry does not count
     `.tribunal/rulings.yml` of the base commit: entry 1: `reason` is empty; this entry does not count
-    `.tribunal/rulings.yml` of the base commit: entry 1: unknown field `severity`, expected one of `finding`, `fingerprint`, `file`, `function`, `scope`, `signature`, `code`, `category`, `rule`, `title`, `also`, `decision`, `basis`, `reason`, `by`, `date`, `expires`; this entry does not count
+    `.tribunal/rulings.yml` of the base commit: entry 1: unknown field `severity`, expected one of `finding`, `fingerprint`, `file`, `function`, `scope`, `signature`, `code`, `category`, `rule`, `title`, `also`, `claims`, `decision`, `basis`, `reason`, `by`, `date`, `expires`; this entry does not count
     `.tribunal/rulings.yml` of the base commit cannot be read, so nothing in it counts: unknown key `rules`; the only key is `rulings`
     `.tribunal/rulings.yml` of the base commit: entry 1: unknown variant `enforce`, expected `dismiss`; this entry does not count
     `.tribunal/rulings.yml` of the base commit: entry 1: missing field `finding`; this entry does not count
@@ -173,7 +174,7 @@ fn what_is_wrong_in_the_file_is_named_and_does_not_count() {
     `.tribunal/rulings.yml` of the base commit cannot be read, so nothing in it counts: line 4: this is not valid YAML: "-" is only valid inside a block
     `.tribunal/rulings.yml` of the base commit cannot be read, so nothing in it counts: `rulings` is not a list
     `.tribunal/rulings.yml` of the base commit cannot be read, so nothing in it counts: line 1: this is not valid YAML: unexpected character: `\u{0}'
-    `.tribunal/rulings.yml` of the base commit cannot be read, so nothing in it counts: line 14: the key `reason` stands here a second time
+    `.tribunal/rulings.yml` of the base commit cannot be read, so nothing in it counts: line 15: the key `reason` stands here a second time
     "#);
     // Nobody changes a file that is not understood, and then nothing is ruled either.
     let ran = env

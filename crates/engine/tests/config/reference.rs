@@ -24,7 +24,8 @@ fn the_defaults_file_mentions_every_key() {
     let from_file: Vec<_> = written.origins.keys().cloned().collect();
     for key in keys(&built_in) {
         // An empty mapping has no leaf to come from.
-        let is_mapping = ["providers", "agents", "review.rules"].contains(&key.as_str());
+        let is_mapping =
+            ["providers", "agents", "review.rules", "sandbox.roles"].contains(&key.as_str());
         assert!(from_file.contains(&key) || is_mapping, "{key}");
     }
     for key in AgentSettings::KEYS {
@@ -84,8 +85,9 @@ fn every_setting_is_described() {
 }
 
 #[test]
-fn free_mappings_are_the_three_we_know() {
-    // Keys below these are the user's; everything else accepts other spellings of our keys.
+fn free_mappings_are_those_we_know() {
+    // Keys below these are the user's; everything else accepts other spellings of our keys. Roles are
+    // single words, which have one spelling.
     let schema = schema();
     let mut free = Vec::new();
     let definitions = schema["$defs"].as_object().unwrap();
@@ -100,7 +102,7 @@ fn free_mappings_are_the_three_we_know() {
         }
     }
     free.sort_unstable();
-    assert_eq!(free, ["env", "providers", "rules"]);
+    assert_eq!(free, ["env", "providers", "roles", "rules"]);
 }
 
 #[test]

@@ -252,7 +252,7 @@ mod tests {
         let voice = serde_json::json!({
             "reviewer": "security", "family": "builtin", "id": "f-1", "rule": "python-eval",
             "title": "Text is evaluated", "description": "", "location": {"file": "app.py", "line": 4}, "severity": null,
-            "confidence": null, "grounding": "confirmed",
+            "confidence": null, "grounding": "confirmed", "doubts": [],
         });
         of_rule.voices = vec![serde_json::from_value(voice).expect("it is a voice")];
         for (line, quote, bears) in [
