@@ -115,7 +115,7 @@ pub(super) fn pyright(report: &Value, diagnostics: &[Value], sink: &mut Sink<'_>
     let errors = value_at(report, "/summary/errorCount").and_then(Value::as_u64);
     if let Some(errors) = errors.filter(|errors| *errors > listed) {
         let told = format!("counts {errors} errors, and {listed} are listed");
-        sink.problem("summary.errorCount", &told);
+        sink.incomplete("summary.errorCount", &told);
     }
     for (index, diagnostic) in diagnostics.iter().enumerate() {
         let at = format!("generalDiagnostics[{index}]");
