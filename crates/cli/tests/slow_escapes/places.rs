@@ -1,5 +1,8 @@
 //! The machine of a user, as far as a hostile program would look for it.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+
 use super::common::TestEnv;
 
 /// What every secret holds.
@@ -40,7 +43,16 @@ pub(crate) fn machine() -> TestEnv {
     env.commit_all("code");
     env.write(".env", SECRET);
     env.write("../world/notes.txt", SECRET);
-    env.write(".tribunal/ledger/homes/other/token", SECRET);
+    env.write("../ledger/homes/other/token", SECRET);
+    for (place, mode) in [
+        ("", 0o700),
+        ("homes", 0o700),
+        ("homes/other", 0o700),
+        ("homes/other/token", 0o600),
+    ] {
+        let mode = Permissions::from_mode(mode);
+        std::fs::set_permissions(env.ledger().join(place), mode).unwrap();
+    }
     env.set_env("OTHER_API_KEY", format!("sk-{SECRET}-0123456789"));
     env
 }

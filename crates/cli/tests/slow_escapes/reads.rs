@@ -3,7 +3,7 @@
 use super::places::{SECRET, SECRETS_AT_HOME, machine};
 use super::{Bystander, arrange, got_through, obey, script_of};
 
-/// Attempts by name; each ends well if it got through. `$H` is the user's home, `$P` the project, `$W` another
+/// Attempts by name; each ends well if it got through. `$H` is the user's home, `$P` the project, `$L` the ledger, `$W` another
 /// directory, `$S` what a secret holds.
 const READS: [(&str, &str); 15] = [
     ("a key of the project", r#"grep -q "$S" "$P/.env""#),
@@ -23,12 +23,12 @@ const READS: [(&str, &str); 15] = [
     ),
     (
         "the login of another agent",
-        r#"grep -q "$S" "$P/.tribunal/ledger/homes/other/token""#,
+        r#"grep -q "$S" "$L/homes/other/token""#,
     ),
-    ("the ledger", r#"test -s "$P/.tribunal/ledger/ledger.db""#),
+    ("the ledger", r#"test -s "$L/ledger.db""#),
     (
         "prompts of other runs",
-        r#"test "$(ls "$P/.tribunal/ledger/runs" | wc -l)" -gt 1"#,
+        r#"test "$(ls "$L/runs" | wc -l)" -gt 1"#,
     ),
     (
         "the settings of the user",
@@ -58,9 +58,10 @@ const READS: [(&str, &str); 15] = [
 
 fn opening(env: &super::common::TestEnv) -> String {
     format!(
-        "S={SECRET:?}\nH={:?}\nP={:?}\nW={:?}",
+        "S={SECRET:?}\nH={:?}\nP={:?}\nL={:?}\nW={:?}",
         env.home(),
         env.project(),
+        env.ledger(),
         env.root().join("world")
     )
 }

@@ -8,7 +8,7 @@ use super::common::TestEnv;
 use super::places::machine;
 use super::{Bystander, arrange, let_work, obey, script_of};
 
-/// Attempts by name. `$H` is the user's home, `$P` the project, `$W` another directory.
+/// Attempts by name. `$H` is the user's home, `$P` the project, `$L` the ledger, `$W` another directory.
 const WRITES: [(&str, &str); 18] = [
     ("a file of the project", r#"echo x >> "$P/app.py""#),
     ("a new file of the project", r#"echo x > "$P/new.py""#),
@@ -50,9 +50,9 @@ const WRITES: [(&str, &str); 18] = [
     ),
     (
         "the login of another agent",
-        r#"echo x > "$P/.tribunal/ledger/homes/other/token""#,
+        r#"echo x > "$L/homes/other/token""#,
     ),
-    ("the ledger", r#"echo x >> "$P/.tribunal/ledger/ledger.db""#),
+    ("the ledger", r#"echo x >> "$L/ledger.db""#),
     ("deleting everything", r#"rm -rf "$P" "$W" "$H""#),
     ("the own directory", r#"cd / && echo x > "$D/mine.txt""#),
 ];
@@ -111,9 +111,10 @@ const BREAKOUTS: [(&str, &str); 20] = [
 
 fn opening(env: &TestEnv) -> String {
     format!(
-        "H={:?}\nP={:?}\nW={:?}\nD={:?}\nexport H P W D",
+        "H={:?}\nP={:?}\nL={:?}\nW={:?}\nD={:?}\nexport H P L W D",
         env.home(),
         env.project(),
+        env.ledger(),
         env.root().join("world"),
         env.root().join("desk"),
     )
@@ -131,8 +132,8 @@ fn contents(root: &Path) -> BTreeMap<String, Vec<u8>> {
         {
             let path = entry.path();
             let shown = path.strip_prefix(root).unwrap().display().to_string();
-            let is_ours = shown.starts_with("project/.tribunal/ledger/")
-                && !shown.contains("homes/other")
+            let is_others = shown == "ledger/homes" || shown.starts_with("ledger/homes/other");
+            let is_ours = shown.starts_with("ledger/") && !is_others
                 || shown.starts_with("home/.local/state")
                 || shown.starts_with("desk");
             if is_ours {
@@ -182,8 +183,8 @@ fn nothing_of_the_user_can_be_changed() {
 #[test]
 fn without_a_sandbox_the_attempts_would_succeed() {
     for (name, attempt) in WRITES {
-        // Here everything would be gone, the program under test included.
-        if name == "deleting everything" {
+        // These would take from the test what it stands on.
+        if matches!(name, "deleting everything" | "the ledger") {
             continue;
         }
         let env = machine();
@@ -196,8 +197,10 @@ fn without_a_sandbox_the_attempts_would_succeed() {
         // The answer may not count, because what happened was noticed.
         let_work(&env);
         let has_changed = contents(env.root()) != before;
-        let is_hidden = matches!(name, "the own directory" | "the ledger");
-        assert!(has_changed || is_hidden, "{name} is no attempt");
+        assert!(
+            has_changed || name == "the own directory",
+            "{name} is no attempt"
+        );
     }
 }
 
