@@ -95,12 +95,23 @@ impl Language {
         Self::TypeScript,
     ];
 
-    /// Returns the language of a file by its extension, else by the `#!` line of its source.
+    /// Returns the language of a file by the `#!` line of its source, which decides what runs it,
+    /// else by its extension. JavaScript and TypeScript share their interpreters, so there the
+    /// extension says more.
     ///
     /// A language whose grammar is not part of this build is not recognised.
     #[must_use]
     pub fn detect(path: &str, source: &str) -> Option<Self> {
-        let language = Self::from_extension(path).or_else(|| Self::from_shebang(source))?;
+        let by_name = Self::from_extension(path);
+        let by_line = Self::from_shebang(source);
+        let language = match (by_name, by_line) {
+            (
+                Some(Self::JavaScript | Self::Tsx | Self::TypeScript),
+                Some(Self::JavaScript | Self::TypeScript),
+            ) => by_name,
+            (_, Some(_)) => by_line,
+            (_, None) => by_name,
+        }?;
         language.grammar().map(|_| language)
     }
 
@@ -373,6 +384,14 @@ mod tests {
                 "#!/usr/local/bin/node\n",
                 Some(Language::JavaScript),
             ),
+            ("run.c", "#!/usr/bin/env python3\n", Some(Language::Python)),
+            ("run.min.js", "#!/usr/bin/python\n", Some(Language::Python)),
+            (
+                "run.ts",
+                "#!/usr/bin/env node\n",
+                Some(Language::TypeScript),
+            ),
+            ("run.js", "#!/usr/bin/env bun\n", Some(Language::JavaScript)),
             ("bin/tool", "#!/bin/sh\n", None),
             ("README", "", None),
             ("Makefile", "#!", None),

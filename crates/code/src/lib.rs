@@ -1,6 +1,7 @@
 //! Reads source code: bytes in, facts out. No processes, no network, no database.
 
 pub mod advisory;
+pub mod code_change;
 mod computing_time;
 pub mod diff;
 pub mod ground;

@@ -99,6 +99,24 @@ fn unknown_tags_are_reported_and_links_are_not_tags() {
 }
 
 #[test]
+fn a_finding_is_as_grave_as_its_title_says_and_never_less_than_its_label() {
+    for (label, title, expected) in [
+        ("LOW", "[HIGH] the query is built by hand", "high"),
+        ("LOW", "**[MUST]** the query is built by hand", "high"),
+        ("LOW", "CRITICAL: the query is built by hand", "critical"),
+        ("HIGH", "[LOW] the query is built by hand", "high"),
+        ("LOW", "the query is built by hand", "low"),
+        ("LOW", "HIGH load is not handled here", "low"),
+        ("LOW", "the level [HIGH] is never logged", "low"),
+    ] {
+        let answer = serde_json::json!({"findings": [{"file": "a.py", "line": 1,
+            "label": label, "severity": label.to_lowercase(), "title": title}]});
+        let expected = format!("{expected} - a.py:1 {title}");
+        check(&answer.to_string(), &[&expected]);
+    }
+}
+
+#[test]
 fn findings_on_lines_of_their_own_are_all_read() {
     check(
         "{\"title\": \"a b\", \"line\": 1, \"file\": \"x.rs\"}\n{\"title\": \"c d\", \"severity\": \"low\"}\n",

@@ -176,9 +176,21 @@ fn read_list(
         if finding.location.file.is_empty() {
             file.clone_into(&mut finding.location.file);
         }
+        take_label_of_title(&mut finding);
         finding.reviewer.clone_from(&author.reviewer);
         finding.family.clone_from(&author.family);
         found.findings.push(finding);
+    }
+}
+
+/// Lets a finding be as grave as its title says, where the title says more than the label: of two
+/// words for one thing the graver one counts, because nobody can tell which is meant.
+fn take_label_of_title(finding: &mut Finding) {
+    let rated = finding.severity.max(finding.label.map(Label::severity));
+    let title = tags::label_of_title(&finding.title);
+    if let Some(label) = title.filter(|label| Some(label.severity()) > rated) {
+        finding.label = Some(label);
+        finding.severity = Some(label.severity());
     }
 }
 

@@ -24,7 +24,11 @@ pub struct JudgeAnswer {
 ///
 /// Such lists have no end. They are the second net; the first is what the judge must say in closed
 /// words before it rules.
-const FOR_THE_REVIEWER: [&str; 91] = [
+const FOR_THE_REVIEWER: [&str; 95] = [
+    "there is a bug",
+    "there is a defect",
+    "there is an error",
+    "there is a problem",
     "the reviewer is right",
     "the reviewer is correct",
     "the finding is right",
@@ -150,7 +154,12 @@ const FOR_THE_CODER: [&str; 30] = [
     "einwand stimmt",
 ];
 /// What a reason says when its author cannot decide.
-const FOR_A_PERSON: [&str; 40] = [
+const FOR_A_PERSON: [&str; 45] = [
+    "hard to say",
+    "difficult to say",
+    "impossible to say",
+    "cannot see",
+    "can't see",
     "cannot decide",
     "can not decide",
     "can't decide",
@@ -608,6 +617,8 @@ mod tests {
             "Der Reviewer hat recht, in Zeile 3 wird durch x geteilt.",
             "Der Fehler besteht und muss behoben werden.",
             "Es ist unklar, ob x null sein kann.",
+            "There is a bug at a.rs:3, and users will get wrong sums.",
+            "It is hard to say from the material whether a.rs:3 is meant so.",
         ] {
             let read = JudgeAnswer {
                 answer: Answer::Dismiss,

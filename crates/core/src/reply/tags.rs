@@ -148,28 +148,44 @@ pub(super) fn gravest_bare_label(text: &str) -> Option<Severity> {
 }
 
 fn bare_label(line: &str) -> Option<Label> {
-    let shouted = |word: &str| -> Option<Label> {
-        let is_shouted = !word.is_empty() && word.chars().all(|c| c.is_ascii_uppercase());
-        is_shouted.then(|| word.parse::<Label>().ok())?
-    };
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let has_place = line.split_whitespace().any(|word| location(word).is_some());
     if has_place {
-        let mut labels = line.split(|c: char| !is_word(c)).filter_map(shouted);
+        let mut labels = line.split(|c: char| !is_word(c)).filter_map(shouted_label);
         if let Some(label) = labels.next() {
             return Some(label);
         }
     }
+    marked_label(line)
+}
+
+/// Returns the label that a title begins with, in brackets or before a colon or a dash.
+pub(super) fn label_of_title(title: &str) -> Option<Label> {
+    match tag(title) {
+        Tag::Known(label, _) => Some(label),
+        Tag::Unknown(_) => None,
+        Tag::None => marked_label(title),
+    }
+}
+
+/// Returns the label that begins a line without brackets, such as `MUST: …`.
+fn marked_label(line: &str) -> Option<Label> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let bare = without_bullet(line.trim());
     let start = bare.trim_start_matches(['*', '_', '#', '(', ' ']);
     let length = start.find(|c: char| !is_word(c)).unwrap_or(start.len());
-    let label = shouted(&start[..length])?;
+    let label = shouted_label(&start[..length])?;
     let rest = &start[length..];
     let is_marked = rest
         .trim_start()
         .starts_with(['*', '_', ':', '-', '|', ')', '\u{2013}', '\u{2014}']);
     let letters = rest.chars().filter(|c| c.is_alphabetic()).count();
     (is_marked && letters >= SHORTEST_CLAIM).then_some(label)
+}
+
+fn shouted_label(word: &str) -> Option<Label> {
+    let is_shouted = !word.is_empty() && word.chars().all(|c| c.is_ascii_uppercase());
+    is_shouted.then(|| word.parse::<Label>().ok())?
 }
 
 /// Returns what stands between the marks of an answer and belongs neither to a finding nor to a

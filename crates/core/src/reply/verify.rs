@@ -13,7 +13,7 @@ use crate::text::truncate_chars;
 const LONGEST_REASON: usize = 20_000;
 
 /// What a reason says when the problem is not gone, in small letters.
-const NOT_GONE: [&str; 43] = [
+const NOT_GONE: [&str; 45] = [
     "not_fixed",
     "not fixed",
     "isn't fixed",
@@ -21,20 +21,8 @@ const NOT_GONE: [&str; 43] = [
     "not yet fixed",
     "not gone",
     "unfixed",
-    "can still",
-    "still can",
-    "still divides",
-    "still happen",
-    "still possible",
-    "still fails",
     "only hides",
     "not solved",
-    "still there",
-    "still present",
-    "still exists",
-    "still broken",
-    "still raises",
-    "still open",
     "not resolved",
     "unresolved",
     "problem remains",
@@ -57,6 +45,20 @@ const NOT_GONE: [&str; 43] = [
     "noch immer",
     "weiterhin",
     "unklar",
+    "still ",
+    "is unchanged",
+    "was not changed",
+    "were not changed",
+    "as before",
+    "only added a comment",
+    "cannot see",
+    "can't see",
+    "hard to say",
+    "difficult to say",
+    "impossible to say",
+    "there is a bug",
+    "there is a defect",
+    "there is a problem",
 ];
 
 /// What a reviewer says about one finding.
@@ -189,6 +191,23 @@ mod tests {
     }
 
     #[test]
+    fn a_reason_that_says_or_doubts_that_the_problem_is_gone_does_not_count_as_fixed() {
+        for reason in [
+            "app.py:2 still subtracts b from a.",
+            "The coder only added a comment at app.py:3; the code is as before.",
+            "Line app.py:2 is unchanged.",
+            "I cannot see whether app.py:2 was changed.",
+            "It is hard to say from the material whether app.py:2 is right now.",
+            "There is a bug at app.py:2, and users will get wrong sums.",
+        ] {
+            let check = serde_json::json!({"finding_id": "F1", "can_happen": "no",
+                "state": "fixed", "reason": reason});
+            let said = say(&check.to_string());
+            assert!(said.starts_with("! checks[0].reason"), "{reason}: {said}");
+        }
+    }
+
+    #[test]
     fn only_the_exact_words_with_a_reason_count() {
         for (checks, expected) in [
             (
@@ -209,7 +228,7 @@ mod tests {
             ),
             (
                 r#"{"finding_id": "F1", "state": "fixed", "reason": "a.rs:3 can still divide"}"#,
-                "! checks[0].reason: it says \"can still\" and the `state` is fixed; which is meant?",
+                "! checks[0].reason: it says \"still \" and the `state` is fixed; which is meant?",
             ),
             (
                 r#"{"finding_id": "F1", "state": "not_fixed", "reason": "not_fixed: a.rs:3"}"#,

@@ -121,6 +121,8 @@ pub enum Omission {
     Credentials,
     /// It cannot be read.
     Unreadable,
+    /// What is staged differs from the file and from the last commit, and only one can be reviewed.
+    PartlyStaged,
     /// Another repository.
     Submodule,
     /// A link to another file.
@@ -147,7 +149,7 @@ pub enum Omission {
 
 impl Omission {
     /// All kinds, in the order in which they are listed.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Binary,
         Self::Asset,
         Self::Generated,
@@ -156,6 +158,7 @@ impl Omission {
         Self::Oversized,
         Self::Credentials,
         Self::Unreadable,
+        Self::PartlyStaged,
         Self::Submodule,
         Self::Symlink,
         Self::LinkWithin,
@@ -181,6 +184,7 @@ impl Omission {
             Self::Oversized => "too large",
             Self::Credentials => "may hold credentials",
             Self::Unreadable => "cannot be read",
+            Self::PartlyStaged => "staged content differs from the file",
             Self::Submodule => "submodule",
             Self::Symlink => "symbolic link",
             Self::LinkWithin => "link within the repository",
@@ -222,8 +226,14 @@ impl Omission {
             Self::Oversized => {
                 "split the file, or raise the limit: `tribunal config set review.max_file 8MiB`"
             }
-            Self::Credentials => "keep keys out of the repository",
+            Self::Credentials => {
+                "keep keys out of the repository: `git rm --cached FILE`, and add the file to \
+                 `.gitignore`; if it was ever pushed, replace the key"
+            }
             Self::Unreadable => "look why the file cannot be read",
+            Self::PartlyStaged => {
+                "review what is staged by `tribunal review --staged`, or stage the rest by `git add`"
+            }
             Self::Submodule => "look at the commit of the submodule yourself",
             Self::Symlink => {
                 "look yourself where the link leads; `tribunal config add review.may_skip symlink` \
@@ -251,7 +261,8 @@ impl Omission {
     #[must_use]
     pub fn can_be_ignored(self) -> bool {
         let is_excused = self.needs_nobody();
-        !is_excused && !matches!(self, Self::Unanswered | Self::TooMany)
+        let is_hidden = matches!(self, Self::Credentials | Self::PartlyStaged);
+        !is_excused && !is_hidden && !matches!(self, Self::Unanswered | Self::TooMany)
     }
 
     /// Returns the reason as it follows `2 files`.
@@ -265,6 +276,7 @@ impl Omission {
             Self::Oversized => "over the size limit",
             Self::Credentials => "that may hold credentials",
             Self::Unreadable => "that cannot be read",
+            Self::PartlyStaged => "whose staged content differs",
             Self::Submodule => "for submodules",
             Self::Symlink => "that are links",
             Self::LinkWithin => "that are links within the repository",

@@ -245,7 +245,6 @@ impl Wanted<'_> {
             apart.extend(entry.old_path);
         }
         let ignored = Ignored::new(&self.request.ignore)?;
-        let detail = "staged content differs from the file; review it with --staged";
         let changed = changed.into_iter().filter(|entry| {
             let is_apart = apart.contains(entry.path.as_slice());
             entry.new.kind() != Kind::Missing && is_apart && !is_only_renamed(entry)
@@ -253,7 +252,7 @@ impl Wanted<'_> {
         let names = changed.map(|entry| String::from_utf8_lossy(&entry.path).into_owned());
         let names = names.filter(|path| !ignored.contains(path) && !names::is_own(path));
         Ok(names
-            .map(|path| left_out(&path, Omission::Unreadable, detail))
+            .map(|path| left_out(&path, Omission::PartlyStaged, ""))
             .collect())
     }
 

@@ -44,7 +44,16 @@ pub(super) fn known_path(change: &Change, given: &str) -> Option<String> {
 pub(super) fn path_meant(change: &Change, given: &str) -> Option<String> {
     let bare = without_marks(given);
     let title = without_state(bare);
-    let spellings = [bare, title, without_line(bare), without_line(title)];
+    let decoded = decoded(bare);
+    let spellings = [
+        bare,
+        title,
+        without_line(bare),
+        without_line(title),
+        &decoded,
+        without_line(&decoded),
+        before_remark(bare),
+    ];
     let mut meant = spellings.iter().filter(|one| !one.is_empty());
     meant.find_map(|spelling| {
         known_path(change, spelling)
@@ -54,6 +63,83 @@ pub(super) fn path_meant(change: &Change, given: &str) -> Option<String> {
                 the_only_one(change, |path| folded(path).ends_with(&ending))
             })
     })
+}
+
+/// Tells whether `given` may be another spelling of a file of the change, or names no file at all,
+/// rather than a file that was made up.
+///
+/// The author of a change chooses the names of its files, and reviewers write words where a path is
+/// asked for. Only the clear name of another file is a place that does not exist.
+pub(super) fn may_mean_changed_file(change: &Change, given: &str) -> bool {
+    let name = name_of(given);
+    let is_path = is_plain(given) && name.rfind('.').is_some_and(|dot| dot > 0);
+    let is_near = |file: &ChangedFile| {
+        let (changed, cited) = (folded(name_of(&file.path)), folded(name));
+        let distance = strsim::osa_distance(&changed, &cited);
+        match is_plain(&file.path) {
+            true => distance <= 1 && stem_of(&cited).len() >= SHORTEST_STEM,
+            false => distance <= MOST_ODD_SIGNS,
+        }
+    };
+    !is_path || change.files.iter().any(is_near)
+}
+
+/// A shorter name that differs by one sign is another name, such as `a.py` and `b.py`.
+const SHORTEST_STEM: usize = 5;
+
+/// So many signs of a name that nobody can type may be missing or written otherwise.
+const MOST_ODD_SIGNS: usize = 3;
+
+fn name_of(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+fn stem_of(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
+/// Tells whether a path has only signs that everybody writes in one way.
+fn is_plain(path: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/+@~".contains(c);
+    path.chars().all(is_plain)
+}
+
+/// Returns a path with the signs that a link or git write as numbers: `%20`, `\303\251`, `\"`.
+fn decoded(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        let number = |digits: Option<&[u8]>, radix| {
+            let digits = std::str::from_utf8(digits?).ok()?;
+            u8::from_str_radix(digits, radix).ok()
+        };
+        let (byte, length) = match first {
+            b'%' => match number(behind.get(..2), 16) {
+                Some(byte) => (byte, 3),
+                None => (*first, 1),
+            },
+            b'\\' => match (number(behind.get(..3), 8), behind.first()) {
+                (Some(byte), _) => (byte, 4),
+                (None, Some(sign @ (b'"' | b'\\'))) => (*sign, 2),
+                (None, _) => (*first, 1),
+            },
+            _ => (*first, 1),
+        };
+        bytes.push(byte);
+        rest = &rest[length..];
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Returns a path without what is remarked behind it, as in `a.rs (lines 1-2)`, `a.rs, line 2`,
+/// `a.rs::f` and `[a.rs](a.rs)`.
+fn before_remark(given: &str) -> &str {
+    let bare = given.trim_start_matches(['[', '<', '(']);
+    let marks = [
+        " (", ", ", "::", " line", "](", "]", ">", " - ", " at ", ";",
+    ];
+    let ends = marks.iter().filter_map(|mark| bare.find(mark));
+    without_marks(&bare[..ends.min().unwrap_or(bare.len())])
 }
 
 /// Returns the line that is written behind a path, as in `a.rs:3` and `a.rs#L3`.

@@ -10,7 +10,7 @@ use tribunal_core::consensus::ClaimText;
 use tribunal_core::finding::{Category, Finding, Grounding, Location, canonical_path};
 use tribunal_core::review::identity::{Claimed, SightedClaim};
 
-use super::cited_path::{known_path, line_in_path, path_meant};
+use super::cited_path::{known_path, line_in_path, may_mean_changed_file, path_meant};
 use crate::change::Change;
 
 /// A quote of so many bytes is not in a file by accident.
@@ -110,6 +110,7 @@ impl<'a> Ground<'a> {
             let others = self.others.as_ref();
             let elsewhere = others.is_none_or(|files| files.contains(claim.file));
             return elsewhere
+                || may_mean_changed_file(self.change, claim.file)
                 || left_out.any(|one| one.path == claim.file)
                 || self.is_quoted_from_change(claim.quote);
         };

@@ -154,7 +154,7 @@ fn staged_content_that_the_files_do_not_show_is_reviewed_or_named() {
     for source in [ChangeSource::Default, ChangeSource::Uncommitted] {
         world.check(source, &staged);
     }
-    let detail = "cannot be read, staged content differs from the file; review it with --staged";
+    let detail = "staged content differs from the file";
     world.write("b.py", "b = 2\n");
     let expected = [
         "M b.py +1 -1".to_owned(),

@@ -94,10 +94,6 @@ fn after_unread(report: &ReviewReport, why: Omission) -> Vec<String> {
     let mut steps = Vec::new();
     match first {
         // What was found out about the file says more than the kind of reason.
-        Some(_) if is_in_tree && detail.contains("--staged") => steps.push(
-            "`tribunal review --staged` reviews what the next commit will hold; `git add` adds the rest"
-                .to_owned(),
-        ),
         Some(file) if is_in_tree && file.path.ends_with('/') => steps.push(format!(
             "`tribunal review {}` reviews the files of that repository; a line in `.gitignore` \
              keeps it out of this one",

@@ -17,14 +17,51 @@ fn finding_in(file: &str) -> String {
 
 /// Returns what comes of a finding about the only changed file, which the reviewer calls `said`.
 fn outcome_in(name: &str, said: &str) -> String {
+    outcome_with(name, said, "total = eval(input())")
+}
+
+fn outcome_with(name: &str, said: &str, quote: &str) -> String {
     let mut desk = Desk::new();
     desk.write(name, EVAL);
     let finding = json!({"id": "1", "file": said, "line": 1, "label": "HIGH", "category": "bug",
         "confidence": 90, "title": "code from user input", "description": "It runs what is typed.",
-        "quote": "total = eval(input())", "trigger": "any input", "suggestion": "Use int."});
+        "quote": quote, "trigger": "any input", "suggestion": "Use int."});
     let answer = signed(&finding.to_string());
     desk.reviewer("ann", "anthropic", &json!([{ "text": answer }]));
     told(&desk.review(&["--json"]))
+}
+
+#[test]
+fn no_spelling_of_a_path_rejects_a_finding_that_may_be_about_the_change() {
+    for (name, said) in [
+        ("cafe\u{301}.py", "caf\u{e9}.py"),
+        ("a  b.py", "a b.py"),
+        ("a\u{200b}b.py", "ab.py"),
+        ("\u{430}pp.py", "app.py"),
+        ("caf\u{e9}.py", "caf\\303\\251.py"),
+        ("a\"b.py", "a\\\"b.py"),
+        ("a b.py", "a%20b.py"),
+        ("app.py", "app"),
+        ("app.py", "app.py (lines 1-2)"),
+        ("app.py", "app.py, line 2"),
+        ("app.py", "app.py::f"),
+        ("app.py", "[app.py](app.py)"),
+        ("app.py", "app.py, a.py"),
+        ("src/app.py", "<src/app.py>"),
+        ("src/app.py", "src/"),
+        ("app.py", "N/A"),
+        ("app.py", "general"),
+        ("app.py", "the whole change"),
+        ("handler.py", "handlers.py"),
+    ] {
+        let outcome = outcome_with(name, said, "");
+        let passes = outcome.starts_with("pass");
+        assert!(!passes, "{name:?} written as {said:?}: {outcome}");
+    }
+    for invented in ["b.py", "src/ghost.py", "lib/app/charge.py"] {
+        let outcome = outcome_with("app.py", invented, "");
+        assert!(outcome.contains("rejected"), "{invented}: {outcome}");
+    }
 }
 
 #[test]

@@ -302,7 +302,7 @@ fn prose_passes_although_a_reviewer_is_broken() {
 #[test]
 fn what_nobody_can_read_comes_with_advice_that_helps() {
     type Made = fn(&Desk);
-    let cases: [(Made, &str, &str); 5] = [
+    let cases: [(Made, &str, &str); 4] = [
         (
             |desk| {
                 let link = desk.env.project().join("src/l.py");
@@ -315,11 +315,6 @@ fn what_nobody_can_read_comes_with_advice_that_helps() {
             |desk| desk.write("lib.so", b"\x7fELF\x02\0"),
             "put its source under review",
             "/lib.so",
-        ),
-        (
-            |desk| desk.write(".env", "KEY=1\n"),
-            "keep keys out of the repository",
-            "/.env",
         ),
         (
             |desk| desk.write("big.py", "x = 1\n".repeat(400_000)),
@@ -348,6 +343,19 @@ fn what_nobody_can_read_comes_with_advice_that_helps() {
             .run(["config", "add", "review.ignore", pattern])
             .assert_code(0);
         desk.env.run(["review"]).assert_code(PASS);
+    }
+}
+
+#[test]
+fn a_file_of_keys_is_to_be_taken_out_and_not_to_be_ignored() {
+    for path in [".env", "server.pem", "id_rsa"] {
+        let desk = Desk::new();
+        desk.write(path, "KEY=1\n");
+        let ran = desk.env.run(["review"]).assert_code(INCONCLUSIVE);
+        let words: Vec<&str> = ran.stdout.split_whitespace().collect();
+        let said = words.join(" ");
+        assert!(said.contains("git rm --cached"), "{said}");
+        assert!(!said.contains("review.ignore"), "{said}");
     }
 }
 

@@ -9,6 +9,8 @@ pub struct Looked {
     pub files: BTreeSet<String>,
     /// Folders of which it compiled what belongs to the program.
     pub folders: BTreeSet<String>,
+    /// Files that it did not read, or not to their end, whatever else it says about them.
+    pub passed_over: BTreeSet<String>,
     /// How many files it counted, where it only counts.
     pub count: Option<u64>,
 }
@@ -20,14 +22,16 @@ impl Looked {
         !self.files.is_empty() || !self.folders.is_empty()
     }
 
-    /// Tells whether the list has the file `path`.
+    /// Tells whether the list has the file `path`, and nothing says that it was passed over.
     #[must_use]
     pub fn has(&self, path: &str) -> bool {
         let is_compiled = |folder: &String| {
             let inside = path.strip_prefix(folder.as_str());
             inside.is_some_and(|rest| folder.is_empty() || rest.starts_with('/'))
         };
-        self.files.contains(path) || path.ends_with(".rs") && self.folders.iter().any(is_compiled)
+        let is_listed = self.files.contains(path)
+            || path.ends_with(".rs") && self.folders.iter().any(is_compiled);
+        is_listed && !self.passed_over.contains(path)
     }
 }
 

@@ -19,6 +19,10 @@ pub(super) fn semgrep(report: &Value, results: &[Value], sink: &mut Sink<'_>) {
             sink.looked_at(path);
         }
     }
+    let skipped = value_at(report, "/paths/skipped").and_then(Value::as_array);
+    for path in skipped.into_iter().flatten() {
+        sink.passed_over(text(path, "/path"));
+    }
     for (index, result) in results.iter().enumerate() {
         let at = format!("results[{index}]");
         let quote = text(result, "/extra/lines");
@@ -54,8 +58,9 @@ pub(super) fn semgrep(report: &Value, results: &[Value], sink: &mut Sink<'_>) {
         } else {
             says
         };
+        // One file was read in part, or one rule took too long for it.
+        sink.passed_over(text(error, "/path"));
         match text(error, "/level") {
-            // One file was read in part, or one rule took too long.
             "warn" | "info" => sink.problem(&at, says),
             _ => sink.incomplete(&at, says),
         }

@@ -39,6 +39,11 @@ pub(super) fn bandit(report: &Value, results: &[Value], sink: &mut Sink<'_>) {
     }
     for file in files {
         sink.looked_at(file);
+        let lines = metrics.and_then(|metrics| metrics.get(file)?.get("loc")?.as_u64());
+        // It counts the lines of code that it read. A file without any tells nothing.
+        if lines == Some(0) {
+            sink.passed_over(file);
+        }
     }
     for (index, result) in results.iter().enumerate() {
         let at = format!("results[{index}]");
@@ -65,6 +70,7 @@ pub(super) fn bandit(report: &Value, results: &[Value], sink: &mut Sink<'_>) {
     let errors = report.get("errors").and_then(Value::as_array);
     for (index, error) in errors.into_iter().flatten().enumerate() {
         let (file, reason) = (text(error, "/filename"), text(error, "/reason"));
+        sink.passed_over(file);
         sink.problem(&format!("errors[{index}]"), &format!("{file}: {reason}"));
     }
 }

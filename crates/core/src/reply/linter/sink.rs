@@ -112,6 +112,12 @@ impl<'a> Sink<'a> {
         }
     }
 
+    /// Notes that the tool did not read `file`, or not all of it, whatever else it says about it.
+    pub(in crate::reply) fn passed_over(&mut self, file: &str) {
+        let path = paths::relative(file, self.root);
+        self.looked.passed_over.insert(path);
+    }
+
     /// Notes that the tool compiled the sources of the folder in which `file` lies.
     pub(in crate::reply) fn looked_around(&mut self, file: &str) {
         let path = paths::relative(file, self.root);

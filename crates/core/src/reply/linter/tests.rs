@@ -335,6 +335,44 @@ fn a_report_tells_which_files_were_looked_at() {
 }
 
 #[test]
+fn a_file_that_a_tool_passed_over_was_not_looked_at_although_it_is_listed() {
+    let semgrep = |skipped: &str, errors: &str| {
+        format!(
+            r#"{{"results": [], "errors": [{errors}],
+                "paths": {{"scanned": ["a.py", "b.py"], "skipped": [{skipped}]}}}}"#
+        )
+    };
+    let bandit = |lines: u32, errors: &str| {
+        format!(
+            r#"{{"results": [], "errors": [{errors}], "metrics": {{"_totals": {{}},
+                "./a.py": {{"loc": {lines}}}, "./b.py": {{"loc": 3}}}}}}"#
+        )
+    };
+    let too_big = r#"{"path": "a.py", "reason": "too_big"}"#;
+    let partly_read = r#"{"level": "warn", "type": ["PartialParsing", []],
+        "message": "Syntax error at line a.py:1", "path": "a.py"}"#;
+    for (output, is_read) in [
+        (semgrep("", ""), true),
+        (semgrep(too_big, ""), false),
+        (semgrep("", partly_read), false),
+        (bandit(2, ""), true),
+        (bandit(0, ""), false),
+        (
+            bandit(
+                2,
+                r#"{"filename": "./a.py", "reason": "syntax error while parsing"}"#,
+            ),
+            false,
+        ),
+    ] {
+        let report = read_tool_report(output.as_bytes(), None, &Author::default());
+        assert!(report.findings.answered, "{output}");
+        assert_eq!(report.looked.has("a.py"), is_read, "{output}");
+        assert!(report.looked.has("b.py"), "{output}");
+    }
+}
+
+#[test]
 fn bandit_by_severity_and_confidence() {
     let output = r#"{"errors": [], "generated_at": "2026-01-01T00:00:00Z",
         "metrics": {"./a.py": {"loc": 2}, "_totals": {"loc": 2}},

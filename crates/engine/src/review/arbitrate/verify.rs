@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures_util::future::try_join_all;
+use tribunal_code::code_change;
 use tribunal_core::agent::Role;
 use tribunal_core::consensus::Verdict;
 use tribunal_core::event::ArbitrationEvent;
@@ -10,6 +11,7 @@ use tribunal_core::ids::AgentName;
 use tribunal_core::prompt::{ArbitrationPrompt, ask_again};
 use tribunal_core::reply::read_signed_checks;
 use tribunal_core::review::arbitration::{FindingState, Verification};
+use tribunal_core::review::coverage::FileStatus;
 use tribunal_core::review::docket::{Docket, Item};
 use tribunal_core::review::report::ReviewedFinding;
 use tribunal_core::text::truncate_chars;
@@ -22,7 +24,7 @@ use super::Bench;
 use super::coder::assign;
 use super::recheck::hidden_in;
 use crate::case::CaseError;
-use crate::change::{Change, Pinned};
+use crate::change::{Change, ChangedFile, Pinned};
 
 /// Who can tell whether a finding is gone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,6 +77,9 @@ impl Bench<'_> {
             }
         });
         let mut said: Vec<Said> = try_join_all(asked).await?.into_iter().flatten().collect();
+        if self.wish.is_thorough {
+            said.extend(unworked(docket, &work, now));
+        }
         said.sort_by_key(|(index, _)| *index);
         let mut by_finding: BTreeMap<usize, Vec<Verification>> = BTreeMap::new();
         for (index, verification) in said {
@@ -335,6 +340,47 @@ pub(super) fn work_pinned(request: &super::ReviewRequest, start: &str, commit: &
         empty: None,
         moved_is_new: true,
     }
+}
+
+/// Words of a finding that a comment can settle.
+const ABOUT_WORDS: [&str; 5] = ["comment", "doc", "typo", "spelling", "license"];
+
+/// Returns the findings about code that work on comments and prose alone cannot have fixed, whatever
+/// their reviewers say.
+fn unworked(docket: &Docket, work: &Change, now: &Change) -> Vec<Said> {
+    let leaves_code = |file: &ChangedFile| {
+        let before = file.base_text.as_deref().unwrap_or_default();
+        let stays = matches!(file.status, FileStatus::Added | FileStatus::Modified);
+        stays && code_change::leaves_code_alone(&file.path, before, &file.text)
+    };
+    let mut touched = work.files.iter().chain(&work.searched).peekable();
+    if touched.peek().is_none() || !work.left_out.is_empty() || !touched.all(leaves_code) {
+        return Vec::new();
+    }
+    let is_about_code = |index: &usize| {
+        let finding = &docket.items()[*index].finding;
+        let told = [&finding.title, &finding.description, &finding.suggestion];
+        let told = told.map(|text| text.to_lowercase()).join(" ");
+        let location = &finding.location;
+        let worked = work.file(&location.file);
+        let worked = worked.and_then(|file| file.base_text.as_deref());
+        let untouched = || now.file(&location.file).map(|file| &*file.text);
+        let code = worked.or_else(untouched).zip(location.line);
+        let is_code = code
+            .is_some_and(|(text, line)| !code_change::is_without_code(&location.file, text, line));
+        is_code && !ABOUT_WORDS.iter().any(|word| told.contains(word))
+    };
+    let claimed = docket.standing(FindingState::Claimed).into_iter();
+    let said = claimed.filter(is_about_code).map(|index| {
+        let verification = Verification {
+            round: docket.round(),
+            by: "tribunal".to_owned(),
+            fixed: Some(false),
+            reason: "the work changes no code, only comments or prose".to_owned(),
+        };
+        (index, verification)
+    });
+    said.collect()
 }
 
 /// Returns by which rule a linter reported a finding, and in which file, unless the file may have

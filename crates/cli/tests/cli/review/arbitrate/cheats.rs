@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::super::AFTER;
 use super::court::{Court, MENDED, ann, says, told};
 
 const EVAL: &str = "def run(cmd):\n    return eval(cmd)\n";
@@ -33,6 +34,27 @@ fn code_that_the_coder_moves_is_not_fixed() {
     let court = found_by_a_rule(&json!({"src/run.py": "def run(cmd):\n    return int(cmd)\n"}));
     let set = ["--json", "--apply", "--set", "review.builtin=[security]"];
     assert_eq!(court.arbitrate(&set).code, Some(0), "an honest fix passes");
+}
+
+#[test]
+fn comments_and_prose_fix_no_code_although_the_reviewer_says_so() {
+    let commented = AFTER.replace(
+        "    rate =",
+        "    # The user is checked elsewhere.\n    rate =",
+    );
+    for (write, expected) in [
+        (json!({"src/pay.py": commented}), "fail"),
+        (
+            json!({"NOTES.md": "The user is checked elsewhere.\n"}),
+            "fail",
+        ),
+        (json!({"src/pay.py": MENDED}), "pass"),
+    ] {
+        let mut court = Court::with_ann();
+        court.coder(&says("implemented", ""), &write);
+        let report = court.arbitrate(&["--json", "--apply"]).json();
+        assert_eq!(report["gate"], expected, "{report:#}");
+    }
 }
 
 #[test]
