@@ -94,6 +94,41 @@ fn sentence(text: &str) -> String {
     }
 }
 
+/// What to do about a full disk.
+const MAKE_ROOM: &str = "Make room on the disk, then give the command again; what was stored is kept, \
+                         and `tribunal resume CASE` goes on with a case that is open in `tribunal log`";
+
+/// Returns the error for a file that could not be written: a full disk is a stop of its own, which
+/// has nothing to do with the program or its settings.
+pub(crate) fn unwritten(what: impl Into<String>, error: &std::io::Error) -> CliError {
+    let told = CliError::new(exit_of_file(error), what).caused_by(error);
+    match tribunal_store::is_full(error) {
+        true => told.hint(MAKE_ROOM),
+        false => told,
+    }
+}
+
+fn exit_of_file(error: &std::io::Error) -> Exit {
+    match error.kind() {
+        _ if tribunal_store::is_full(error) => Exit::Quota,
+        std::io::ErrorKind::ReadOnlyFilesystem | std::io::ErrorKind::PermissionDenied => {
+            Exit::Config
+        }
+        _ => Exit::Internal,
+    }
+}
+
+/// Tells whether git ended because there was no room left.
+fn names_full_disk(text: &str) -> bool {
+    [
+        "No space left on device",
+        "Disk quota exceeded",
+        "Out of diskspace",
+    ]
+    .iter()
+    .any(|sign| text.contains(sign))
+}
+
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
         let exit = match &error {
@@ -108,8 +143,15 @@ impl From<StoreError> for CliError {
             | StoreError::Busy { .. }
             | StoreError::LeaseLost { .. }
             | StoreError::Locked { .. } => Exit::Busy,
-            StoreError::NewerSchema { .. } | StoreError::Unusable { .. } => Exit::Config,
-            _ => Exit::Internal,
+            StoreError::NewerSchema { .. }
+            | StoreError::OddSchema { .. }
+            | StoreError::Unusable { .. } => Exit::Config,
+            StoreError::DiskFull { .. } => Exit::Quota,
+            StoreError::DiskFailed { .. }
+            | StoreError::Repeated { .. }
+            | StoreError::Refused { .. }
+            | StoreError::Damaged { .. }
+            | StoreError::Database(_) => Exit::Internal,
         };
         let told = Self::new(exit, error.to_string());
         match &error {
@@ -132,6 +174,10 @@ impl From<StoreError> for CliError {
             StoreError::NewerSchema { .. } => {
                 told.hint("Install the newer version of Tribunal that wrote it")
             }
+            StoreError::OddSchema { .. } => {
+                told.hint("Restore a backup with `tribunal restore FILE`, or move the ledger away")
+            }
+            StoreError::DiskFull { .. } => told.hint(MAKE_ROOM),
             StoreError::Database(source) => told.caused_by(source),
             _ => told,
         }
@@ -205,7 +251,7 @@ impl From<CaseError> for CliError {
                 .hint("Add one with `tribunal connect <agent> --role coder`")
                 .hint("Or review without `--arbitrate`"),
             CaseError::File { ref source, .. } => {
-                Self::new(Exit::Internal, error.to_string()).caused_by(source)
+                unwritten(error.to_string(), source)
             }
             CaseError::UnfitAgent { reason, .. } => {
                 Self::new(Exit::Config, reason).hint("`tribunal doctor` checks every agent")
@@ -234,11 +280,19 @@ impl From<CaseError> for CliError {
                 let exit = match &error {
                     ChangeError::UnknownRevision { .. }
                     | ChangeError::PathMatchesNothing { .. } => Exit::NotFound,
-                    ChangeError::GitFailed { .. } | ChangeError::File { .. } => Exit::Internal,
+                    ChangeError::GitFailed { .. } if names_full_disk(&error.to_string()) => {
+                        Exit::Quota
+                    }
+                    ChangeError::File { source, .. } => exit_of_file(source),
+                    ChangeError::GitFailed { .. } => Exit::Internal,
                     _ => Exit::Usage,
                 };
                 let told = Self::new(exit, error.to_string());
-                error.hints().into_iter().fold(told, Self::hint)
+                let told = error.hints().into_iter().fold(told, Self::hint);
+                match exit {
+                    Exit::Quota => told.hint(MAKE_ROOM),
+                    _ => told,
+                }
             }
             CaseError::Parked { .. } | CaseError::Unreadable { .. } => {
                 Self::new(Exit::Internal, error.to_string())

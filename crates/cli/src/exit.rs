@@ -21,7 +21,7 @@ pub(crate) enum Exit {
     Inconclusive = 5,
     /// Another process works on it.
     Busy = 6,
-    /// A budget or a provider's quota stopped the work; it can be resumed.
+    /// A budget, a provider's quota or a full disk stopped the work; it can be resumed.
     Quota = 7,
     /// A defect of this program, or a failing disk.
     Internal = 70,

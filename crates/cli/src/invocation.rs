@@ -11,12 +11,13 @@ use tribunal_engine::case::CaseError;
 use tribunal_engine::change::{self, ChangeSource};
 use tribunal_engine::config::{self, Loaded, Sources, Trust};
 use tribunal_engine::files::{self, LedgerDir};
+use tribunal_engine::user_file::write_user_file;
 use tribunal_engine::{Engine, Surroundings, open_store};
-use tribunal_store::{Store, StoreError};
+use tribunal_store::{LedgerAccess, Store, StoreError};
 
 use crate::args::Global;
 use crate::ask::Terminal;
-use crate::error::CliError;
+use crate::error::{CliError, unwritten};
 use crate::exit::Exit;
 use crate::report::{JsonLines, Lines, LiveProgress, Reporter, Silent, fit, stderr_width, wrapped};
 
@@ -178,9 +179,12 @@ impl Invocation {
         let path = self.ledger_path(loaded);
         let dir = LedgerDir::create(path.clone()).map_err(|error| {
             let text = format!("cannot make the ledger directory {}", path.display());
-            CliError::new(Exit::Config, text)
-                .caused_by(&error)
-                .hint("Choose another place with `--ledger DIR`")
+            match tribunal_store::is_full(&error) {
+                true => unwritten(text, &error),
+                false => CliError::new(Exit::Config, text)
+                    .caused_by(&error)
+                    .hint("Choose another place with `--ledger DIR`"),
+            }
         })?;
         Ok(dir.with_places_in(&loaded.state_dir))
     }
@@ -191,7 +195,9 @@ impl Invocation {
             trust: Trust::Withheld,
             ..self.with_last_commit(self.sources(&[]))
         };
-        self.engine_of(&config::load(&sources)?).await
+        let loaded = config::load(&sources)?;
+        // What cannot be written can still be shown; whoever writes is refused then.
+        self.open_engine(&loaded, LedgerAccess::ReadingIfMust).await
     }
 
     /// Returns an engine for a command that acts, with some settings of the command's own.
@@ -201,7 +207,17 @@ impl Invocation {
 
     /// Returns an engine with these settings.
     pub(crate) async fn engine_of(&self, loaded: &Loaded) -> Result<Engine, CliError> {
-        let dir = self.ledger_dir(loaded)?;
+        self.open_engine(loaded, LedgerAccess::Writing).await
+    }
+
+    async fn open_engine(&self, loaded: &Loaded, access: LedgerAccess) -> Result<Engine, CliError> {
+        let dir = match self.ledger_dir(loaded) {
+            Err(_) if access == LedgerAccess::ReadingIfMust && self.has_ledger(loaded) => {
+                let dir = LedgerDir::existing(self.ledger_path(loaded));
+                dir.with_places_in(&loaded.state_dir)
+            }
+            made => made?,
+        };
         let executable = std::env::current_exe().map_err(|error| {
             CliError::new(Exit::Internal, "cannot find our own program").caused_by(&error)
         })?;
@@ -209,8 +225,13 @@ impl Invocation {
             env: self.env.clone(),
             executable,
             project: loaded.project.clone(),
+            access,
         };
         Ok(Engine::open(&loaded.settings, dir, surroundings).await?)
+    }
+
+    fn has_ledger(&self, loaded: &Loaded) -> bool {
+        self.ledger_path(loaded).join("ledger.db").is_file()
     }
 
     /// Lets the engine ask the person at the terminal, if there is one.
@@ -243,12 +264,10 @@ impl Invocation {
         if !path.join("ledger.db").try_exists().map_err(unusable)? {
             return Ok(None);
         }
-        let dir = LedgerDir::create(path.clone()).map_err(unusable)?;
-        let dir = dir.with_places_in(&loaded.state_dir);
-        Ok(Some((
-            open_store(&dir, loaded.settings.ledger.synchronous).await?,
-            dir,
-        )))
+        let dir = LedgerDir::existing(path.clone()).with_places_in(&loaded.state_dir);
+        let synchronous = loaded.settings.ledger.synchronous;
+        let store = open_store(&dir, synchronous, LedgerAccess::ReadingIfMust).await?;
+        Ok(Some((store, dir)))
     }
 
     /// Returns store and directory; without a ledger, `case` is simply not known.
@@ -310,11 +329,29 @@ impl Invocation {
         result
     }
 
+    /// Writes a file that the user named; `-` names none.
+    pub(crate) fn write_file(&self, named: &Path, text: &str) -> Result<PathBuf, CliError> {
+        let path = self.path(named);
+        if named == Path::new("-") {
+            let text = "`-` is not standard output here";
+            return Err(CliError::new(Exit::Usage, text)
+                .hint("Name `/dev/stdout`, or `./-` for a file that is called so"));
+        }
+        write_user_file(&path, text.as_bytes()).map_err(|error| {
+            let text = format!("cannot write {}", path.display());
+            match tribunal_store::is_full(&error) {
+                true => unwritten(text, &error),
+                false => CliError::new(Exit::Usage, text).caused_by(&error),
+            }
+        })?;
+        Ok(path)
+    }
+
     /// Prints a part of the result.
     pub(crate) fn print(&self, text: &str) -> Result<(), CliError> {
         match anstream::stdout().write_all(text.as_bytes()) {
             Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-                Err(CliError::new(Exit::Internal, "cannot write the result").caused_by(&error))
+                Err(unwritten("cannot write the result", &error))
             }
             // Whoever closed the pipe has seen enough.
             _ => Ok(()),

@@ -23,6 +23,8 @@ use crate::exit::Exit;
 use crate::invocation::Invocation;
 
 fn main() -> ExitCode {
+    // Keys may stand in our environment, and programs that we start shall not find them there.
+    tribunal_agents::command::keep_to_itself();
     if let Some(code) = commands::supervise::if_asked() {
         return code;
     }

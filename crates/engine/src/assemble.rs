@@ -13,7 +13,7 @@ use tribunal_core::agent::Role;
 use tribunal_core::ids::{AgentName, CaseId};
 use tribunal_core::outage::RetryPolicy;
 use tribunal_core::secret::{Redactor, Secret};
-use tribunal_store::{Durability, Location, Options, Store, StoreError};
+use tribunal_store::{Durability, LedgerAccess, Location, Options, Store, StoreError};
 
 use crate::Engine;
 use crate::budget::Caps;
@@ -52,14 +52,18 @@ pub struct Surroundings {
     pub executable: PathBuf,
     /// The root of the project, if we are in one.
     pub project: Option<PathBuf>,
+    /// What to do with a ledger that cannot be written.
+    pub access: LedgerAccess,
 }
 
 /// Opens the store of a ledger directory.
 pub async fn open_store(
     dir: &LedgerDir,
     synchronous: Synchronous,
+    access: LedgerAccess,
 ) -> Result<Arc<dyn Store>, StoreError> {
     let options = Options {
+        access,
         durability: match synchronous {
             Synchronous::Full => Durability::PowerLoss,
             Synchronous::Normal => Durability::Crash,
@@ -76,7 +80,8 @@ impl Engine {
         dir: LedgerDir,
         surroundings: Surroundings,
     ) -> Result<Self, CaseError> {
-        let store = open_store(&dir, settings.ledger.synchronous).await?;
+        let access = surroundings.access;
+        let store = open_store(&dir, settings.ledger.synchronous, access).await?;
         let roster = Roster::new(settings);
         let context = SpecContext {
             homes: dir.homes(),
@@ -138,6 +143,7 @@ fn sandbox(settings: &Settings, dir: &LedgerDir) -> SandboxSpec {
         writable: sandbox.writable.clone(),
         hidden: vec![dir.root().to_owned()],
         network: sandbox.network,
+        means: sandbox.means,
     }
 }
 

@@ -42,13 +42,19 @@ impl LedgerDir {
         if !ignore.exists() {
             write_private(&ignore, b"*\n", Durability::Process)?;
         }
+        Ok(Self::existing(root))
+    }
+
+    /// Returns a directory that is there, and writes nothing.
+    #[must_use]
+    pub fn existing(root: PathBuf) -> Self {
         let (worktrees, workplaces) = (root.join("worktrees"), root.join("work"));
-        Ok(Self {
+        Self {
             root,
             worktrees,
             workplaces,
             unsynced: Arc::default(),
-        })
+        }
     }
 
     /// Lets agents work below `directory`, in places of this ledger's own. It is outside of the

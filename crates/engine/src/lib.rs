@@ -32,6 +32,7 @@ pub mod task;
 pub mod team_rulings;
 pub mod trial;
 mod unsynced;
+pub mod user_file;
 mod watch;
 pub mod worktree;
 

@@ -12,7 +12,8 @@ use tribunal_core::outage::RetryPolicy;
 use tribunal_core::review::report::{ReviewReport, Standing};
 use tribunal_core::secret::Redactor;
 use tribunal_core::task::audit::audit_events;
-use tribunal_store::{CaseRecord, Store};
+use tribunal_core::verdict::{Ranked, Verdict};
+use tribunal_store::{CaseRecord, LedgerAccess, Store};
 
 use crate::Engine;
 use crate::ask::AskReport;
@@ -64,7 +65,7 @@ impl Stage {
         let copy = LedgerDir::create(temporary.path().join("ledger"))
             .map_err(CaseError::file("make a temporary ledger"))?;
         let parts = Parts {
-            store: open_store(&copy, Synchronous::Normal).await?,
+            store: open_store(&copy, Synchronous::Normal, LedgerAccess::Writing).await?,
             dir: copy,
             seats: recorded_seats(&exported.runs),
             caps: Caps::default(),

@@ -24,6 +24,7 @@ pub(crate) struct Unsynced {
 struct Failure {
     path: PathBuf,
     reason: String,
+    is_full: bool,
 }
 
 impl Unsynced {
@@ -42,12 +43,21 @@ impl Unsynced {
                 Some(Failure {
                     path: PathBuf::new(),
                     reason: error.to_string(),
+                    is_full: false,
                 })
             });
         }
         match failure.clone() {
             None => Ok(()),
-            Some(Failure { path, reason }) => Err(StoreError::Unusable {
+            Some(Failure {
+                path,
+                is_full: true,
+                ..
+            }) => Err(StoreError::DiskFull {
+                doing: "write",
+                path,
+            }),
+            Some(Failure { path, reason, .. }) => Err(StoreError::DiskFailed {
                 doing: "write",
                 path,
                 reason,
@@ -68,6 +78,7 @@ fn wait_for(files: &[PathBuf]) -> Option<Failure> {
         Some(Failure {
             path: path.clone(),
             reason: error.to_string(),
+            is_full: tribunal_store::is_full(&error),
         })
     })
 }

@@ -82,6 +82,7 @@ async fn runner(directory: &Path) -> Engine {
         env: BTreeMap::new(),
         executable: "tribunal".into(),
         project: None,
+        access: tribunal_store::LedgerAccess::Writing,
     };
     let settings = Settings::default();
     let opening = Engine::open(&settings, dir, surroundings);

@@ -16,6 +16,9 @@ use crate::{StoreError, private};
 /// How many files left by other processes are looked at when a process announces itself.
 const SWEEP: usize = 64;
 
+/// The length of what the system calls its last start: a UUID.
+const BOOT_CHARS: usize = 36;
+
 /// This machine since its last start, and the space in which its processes are numbered.
 static THIS_HOST: LazyLock<String> = LazyLock::new(|| {
     let name = read_line("/proc/sys/kernel/hostname").or_else(|| read_line("/etc/hostname"));
@@ -55,11 +58,8 @@ impl Holder {
     /// ends.
     pub fn for_this_process(directory: &Path) -> Result<Self, StoreError> {
         let holders = holders_in(directory);
-        let announcement = Announcement::new(&holders).map_err(|error| StoreError::Unusable {
-            doing: "announce this process to",
-            path: holders.clone(),
-            reason: error.to_string(),
-        })?;
+        let announcement = Announcement::new(&holders)
+            .map_err(|error| StoreError::of_file("announce this process to", &holders, &error))?;
         sweep(&holders);
         Ok(Self {
             host: THIS_HOST.clone(),
@@ -86,6 +86,13 @@ impl Holder {
         }
     }
 
+    /// Tells whether its machine is this one since the same start: then both have one clock that
+    /// nobody can set.
+    pub(crate) fn is_of_this_boot(&self) -> bool {
+        let boot = boot_of(&self.host);
+        boot.is_some() && boot == boot_of(&THIS_HOST)
+    }
+
     /// Returns the machine's name as a person knows it.
     #[must_use]
     pub fn host_name(&self) -> &str {
@@ -93,6 +100,14 @@ impl Holder {
             .split_once('#')
             .map_or(&self.host, |(name, _)| name)
     }
+}
+
+/// Returns the machine's start from a host as `name#boot space`; nothing where it is not known.
+fn boot_of(host: &str) -> Option<&str> {
+    let (_, boot) = host.split_once('#')?;
+    let boot = boot.get(..BOOT_CHARS)?;
+    let is_id = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
+    boot.bytes().all(is_id).then_some(boot)
 }
 
 /// Tells whether the process of `holder` may still be running.

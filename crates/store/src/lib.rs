@@ -5,6 +5,7 @@
 
 pub mod crash;
 mod decisions;
+mod disk;
 mod disputes;
 mod holder;
 mod location;
@@ -27,9 +28,10 @@ use tribunal_core::review::history::TrackedFinding;
 use tribunal_core::time::Timestamp;
 
 pub use crate::decisions::Decisions;
+pub use crate::disk::{has_no_room, is_full};
 pub use crate::disputes::{DisputeFilter, Disputes, PrecedentFilter};
 pub use crate::holder::Holder;
-pub use crate::location::{Durability, Location, Options};
+pub use crate::location::{ClockSkew, Durability, LedgerAccess, Location, Options};
 pub use crate::soon::Soon;
 pub use crate::tasks::{TaskRecord, Tasks};
 
@@ -382,6 +384,32 @@ pub enum StoreError {
         path: PathBuf,
         /// What the system says.
         reason: String,
+    },
+    /// There is no room left; what was stored before is safe.
+    #[error("the disk is full: cannot {doing} {}", path.display())]
+    DiskFull {
+        /// What was tried, as a verb.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
+    /// The disk does not do what it was asked.
+    #[error("the disk failed: cannot {doing} {}: {reason}", path.display())]
+    DiskFailed {
+        /// What was tried, as a verb.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
+    /// The schema's number is none that this program writes, or does not fit the tables.
+    #[error("the ledger {} is damaged: {what}", path.display())]
+    OddSchema {
+        /// The ledger's file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
     },
     /// A record is not what this program writes.
     #[error("the ledger holds a damaged record: {what}")]

@@ -40,6 +40,29 @@ pub struct Options {
     pub patience: Duration,
     /// What an acknowledged record survives.
     pub durability: Durability,
+    /// What to do with a ledger that cannot be written.
+    pub access: LedgerAccess,
+    /// By how much the clocks are wrong, for tests.
+    pub skew: ClockSkew,
+}
+
+/// By how much the clocks are wrong, in milliseconds; not at all outside of tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ClockSkew {
+    /// The clock that people set.
+    pub wall_ms: i64,
+    /// The clock that begins with the machine.
+    pub boot_ms: i64,
+}
+
+/// What to do with a ledger that cannot be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LedgerAccess {
+    /// Refuse it.
+    #[default]
+    Writing,
+    /// Read it, and refuse every write.
+    ReadingIfMust,
 }
 
 /// What an acknowledged record survives.
@@ -58,6 +81,8 @@ impl Default for Options {
             lease_ttl: LEASE_TTL,
             patience: Duration::from_secs(60),
             durability: Durability::default(),
+            access: LedgerAccess::default(),
+            skew: ClockSkew::default(),
         }
     }
 }

@@ -85,3 +85,10 @@ pub(crate) fn check_writable(path: &Path) -> io::Result<()> {
     }
     Ok(())
 }
+
+/// Lets nobody but the owner read or write a file, and the owner both.
+pub(crate) fn make_private(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    Ok(())
+}

@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use common::*;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _};
-use tribunal_store::{Holder, Location, StoreError, open};
+use tribunal_store::{Holder, LedgerAccess, Location, Options, StoreError, open, open_with};
 
 /// Names the ledger that a process started by these tests opens and writes to.
 const CHILD: &str = "TRIBUNAL_TEST_LEDGER";
@@ -234,9 +234,12 @@ async fn a_full_disk_ends_writing_and_nothing_else() {
         "trap '' XFSZ; ulimit -f 2000; TRIBUNAL_TEST_FILL=1; export TRIBUNAL_TEST_FILL; exec";
     let output = run_child(&path, setup);
     let text = said(&output);
-    assert!(text.contains("filled: cannot write the ledger"), "{text}");
+    assert!(
+        text.contains("filled: the disk failed: cannot write"),
+        "{text}"
+    );
     // What is on disk after a failed commit is unknown, so nothing more was acknowledged.
-    assert!(text.contains("then: Err(Unusable"), "{text}");
+    assert!(text.contains("then: Err(DiskFailed"), "{text}");
     let store = open(&Location::File(path)).await.unwrap();
     assert_eq!(store.check().await.unwrap(), []);
     let record = store.find_case("c-").await.unwrap();
@@ -299,7 +302,7 @@ async fn tampering_is_found() {
         ),
         ("DELETE FROM leases", "I4", false),
         (
-            "INSERT INTO leases VALUES ('c-00ff', NULL, NULL, NULL, 1, 0)",
+            "INSERT INTO leases VALUES ('c-00ff', NULL, NULL, NULL, 1, 0, NULL)",
             "I4",
             false,
         ),
@@ -339,4 +342,173 @@ async fn tampering_is_found() {
         }
         store.close().await;
     }
+}
+
+#[tokio::test]
+async fn an_odd_schema_number_is_refused_at_once_in_plain_words() {
+    for (version, words) in [
+        (-1, "its schema number is -1, which no version"),
+        (i32::MIN, "which no version"),
+        (
+            0,
+            "its schema number is 0, but its tables are those of schema 7",
+        ),
+        (
+            1,
+            "its schema number is 1, but its tables are those of schema 7",
+        ),
+        (
+            5,
+            "its schema number is 5, but its tables are those of schema 7",
+        ),
+        (8, "has schema 8, this program knows 7"),
+        (i32::MAX, "this program knows 7"),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = ledger_in(directory.path()).await;
+        tamper(&path, &format!("PRAGMA user_version = {version}")).await;
+        let before = std::fs::read(&path).unwrap();
+        for access in [LedgerAccess::Writing, LedgerAccess::ReadingIfMust] {
+            let options = Options {
+                access,
+                ..Options::default()
+            };
+            let refused = open_with(&Location::File(path.clone()), options).await;
+            let refused = refused.err().unwrap().to_string();
+            assert!(refused.contains(words), "{version}: {refused}");
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+}
+
+#[tokio::test]
+async fn a_ledger_whose_tables_are_gone_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = ledger_in(directory.path()).await;
+    tamper(&path, "DROP TABLE findings").await;
+    let refused = open(&Location::File(path)).await.err().unwrap();
+    assert!(matches!(refused, StoreError::OddSchema { .. }), "{refused}");
+}
+
+/// Shows the titles of a ledger that this process may not write, in a process of its own.
+#[tokio::test]
+async fn reading_child() {
+    let Ok(path) = std::env::var(READING_CHILD) else {
+        return;
+    };
+    let options = Options {
+        access: LedgerAccess::ReadingIfMust,
+        ..Options::default()
+    };
+    let store = open_with(&Location::File(PathBuf::from(&path)), options).await;
+    let store = store.unwrap_or_else(|error| panic!("refused: {error}"));
+    for record in store.recent_cases(9).await.unwrap() {
+        eprintln!("found: {} at {}", record.title, record.last_seq);
+    }
+    eprintln!("check: {:?}", store.check().await);
+    let copy = std::env::temp_dir().join(format!("copy-{}.db", std::process::id()));
+    eprintln!("copied: {:?}", store.copy_to(&copy).await);
+    std::fs::remove_file(&copy).unwrap();
+    let holder = Holder::unannounced();
+    let written = store.open_case(&case(9), &holder, vec![opened("x")]).await;
+    eprintln!("written: {}", written.err().unwrap());
+    store.close().await;
+}
+
+/// Names the ledger that [`reading_child`] shows.
+const READING_CHILD: &str = "TRIBUNAL_TEST_READ";
+
+/// Runs [`reading_child`] where `directory` is mounted so that nobody may write to it; nothing where
+/// this machine lets no user mount anything.
+#[cfg(target_os = "linux")]
+fn read_from_read_only_mount(directory: &Path) -> Option<String> {
+    let may_mount = Command::new("unshare").args(["-rm", "true"]).output();
+    if !may_mount.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: `unshare -rm` does not work here");
+        return None;
+    }
+    let script =
+        r#"mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" || exit 99; shift; exec "$@""#;
+    let output = Command::new("unshare")
+        .args(["-rm", "sh", "-c", script, "sh"])
+        .arg(directory)
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "reading_child", "--nocapture"])
+        .env(READING_CHILD, directory.join("ledger.db"))
+        .output()
+        .unwrap();
+    if output.status.code() == Some(99) {
+        eprintln!("SKIPPED: nothing can be mounted here: {}", said(&output));
+        return None;
+    }
+    Some(said(&output))
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_ledger_that_cannot_be_written_is_read_with_its_log_and_without() {
+    // What lies beside the ledger, and whether its events are only in the log.
+    for (name, with_log, with_index) in [
+        ("folded in", false, false),
+        ("log and its index", true, true),
+        ("log alone", true, false),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("ledger.db");
+        let output = run_child(&path, "exec");
+        assert!(output.status.success(), "{}", said(&output));
+        assert!(
+            directory
+                .path()
+                .join("ledger.db-wal")
+                .metadata()
+                .unwrap()
+                .len()
+                > 0
+        );
+        if !with_log {
+            tamper(&path, "PRAGMA wal_checkpoint(TRUNCATE)").await;
+            let _ = std::fs::remove_file(directory.path().join("ledger.db-wal"));
+        }
+        if !with_index {
+            let _ = std::fs::remove_file(directory.path().join("ledger.db-shm"));
+        }
+        let names = || -> Vec<_> {
+            let mut names: Vec<_> = (directory.path().read_dir().unwrap())
+                .map(|entry| entry.unwrap().file_name())
+                .collect();
+            names.sort();
+            names
+        };
+        let before = names();
+        let Some(text) = read_from_read_only_mount(directory.path()) else {
+            return;
+        };
+        for part in [
+            "found: x at 1",
+            "check: Ok([])",
+            "copied: Ok(())",
+            "written: cannot write the ledger",
+            "it can only be read",
+        ] {
+            assert!(text.contains(part), "{name}: {part}: {text}");
+        }
+        assert_eq!(names(), before, "{name}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn an_old_ledger_that_cannot_be_written_is_brought_up_to_date_in_a_copy() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ledger.db");
+    let output = run_child(&path, "exec");
+    assert!(output.status.success(), "{}", said(&output));
+    let older = "ALTER TABLE leases DROP COLUMN boot_expires_at_ms; PRAGMA user_version = 6";
+    tamper(&path, older).await;
+    let Some(text) = read_from_read_only_mount(directory.path()) else {
+        return;
+    };
+    assert!(text.contains("found: x at 1"), "{text}");
+    assert!(text.contains("it can only be read"), "{text}");
 }

@@ -5,7 +5,7 @@ use tribunal_core::agent::{Access, ErrorClass};
 use tribunal_core::money::{Cost, Usage};
 
 use super::classify;
-use super::plan::{self, Context, Plan};
+use super::plan::{self, Context, OwnSandbox, Plan};
 use super::reader::{self, Ending, Outcome, at, count_at, text_at};
 use crate::{AgentError, AgentEvent, Reply};
 
@@ -44,11 +44,15 @@ pub(super) fn plan(context: &Context<'_>) -> Result<Plan, AgentError> {
         "shell_environment_policy.ignore_default_excludes=false",
     ]);
     let sandbox = match call.access {
-        _ if context.is_only_sandbox_ours => "danger-full-access",
+        _ if context.own_sandbox == OwnSandbox::Impossible => "danger-full-access",
         Access::ReadOnly => "read-only",
         Access::Write => "workspace-write",
     };
     plan.args(["-s", sandbox]);
+    if context.own_sandbox == OwnSandbox::Landlock {
+        // Its newer sandbox is made of namespaces.
+        plan.args(["-c", "features.use_legacy_landlock=true"]);
+    }
     if call.access == Access::ReadOnly {
         // Whoever only judges takes no instructions from the directory.
         plan.args(["-c", "project_doc_max_bytes=0"]);

@@ -5,43 +5,85 @@ use std::path::{Path, PathBuf};
 use tribunal_core::agent::{Access, ErrorClass};
 use tribunal_core::sandbox::SandboxDemand;
 
-use super::environment::Variables;
 use super::plan::Plan;
 use super::{CommandAgent, order};
-use crate::sandbox::{BubblewrapCage, SandboxAbility, is_root};
+use crate::sandbox::{BubblewrapCage, SandboxAbility, SelfHolds, is_root};
 use crate::spec::{Cli, Login};
 use crate::{AgentError, Call};
 
-/// Returns bubblewrap if it confines the program of `call`, or refuses the run if it must and cannot.
-pub(super) fn bubblewrap_for(call: &Call) -> Result<Option<PathBuf>, AgentError> {
+/// What confines a program: what comes before it on the command line, and what its process lays upon
+/// itself first.
+#[derive(Default)]
+pub(super) struct Confinement {
+    /// Program and arguments that come before those of the agent.
+    pub(super) command: Vec<String>,
+    /// What is laid on before anything of it starts.
+    pub(super) holds: SelfHolds,
+}
+
+/// Returns what confines the program of `call`, or refuses the run if nothing does and something must.
+pub(super) fn ability_for(
+    agent: &CommandAgent,
+    call: &Call,
+) -> Result<Option<SandboxAbility>, AgentError> {
     if call.sandbox == SandboxDemand::Off {
         return Ok(None);
     }
-    match (SandboxAbility::of_this_machine(), call.sandbox) {
-        (SandboxAbility::Bubblewrap { program }, _) => Ok(Some(program.clone())),
+    let ability = SandboxAbility::of_this_machine(agent.spec.sandbox.means);
+    match (&ability, call.sandbox) {
+        (SandboxAbility::Bubblewrap { .. } | SandboxAbility::Landlock { .. }, _) => {
+            Ok(Some(ability))
+        }
         (SandboxAbility::Nothing { reason }, SandboxDemand::Require) => {
             let message = format!("A sandbox is required and there is none: {reason}.");
             Err(AgentError::new(ErrorClass::Setup, message))
         }
-        (SandboxAbility::Nothing { .. }, _) => Ok(None),
+        (SandboxAbility::Nothing { .. }, SandboxDemand::Off | SandboxDemand::Best) => Ok(None),
     }
 }
 
-/// Makes the variables fit for the inside: the user's directory for temporary files is not there.
-pub(super) fn adapt_variables(variables: &mut Variables, plan: &Plan) {
-    if !plan.has_temporary_directory {
-        variables.insert("TMPDIR".to_owned(), "/tmp".to_owned());
-    }
+/// Makes the plan fit for the inside, where the user's directory for temporary files is not to be had.
+/// bubblewrap puts an empty one in its place; otherwise the run has one of its own.
+pub(super) fn adapt_plan(plan: &mut Plan, ability: Option<&SandboxAbility>, call: &Call) {
+    let place = match ability {
+        None | Some(SandboxAbility::Nothing { .. }) => return,
+        Some(_) if plan.env.contains_key("TMPDIR") => return,
+        Some(SandboxAbility::Bubblewrap { .. }) => PathBuf::from("/tmp"),
+        Some(SandboxAbility::Landlock { .. }) => {
+            plan.has_temporary_directory = true;
+            order::file(&call.run_dir, order::TEMPORARY_DIRECTORY)
+        }
+    };
+    plan.env([("TMPDIR", &place.to_string_lossy())]);
 }
 
-/// Returns bubblewrap with all its arguments, to which those of the program are added.
-pub(super) fn command(
-    bubblewrap: PathBuf,
+/// Returns what confines a program by means of `ability`.
+pub(super) fn confinement(
+    ability: Option<SandboxAbility>,
     agent: &CommandAgent,
     call: &Call,
     plan: &Plan,
     argv: &[String],
-) -> Vec<String> {
+) -> Confinement {
+    match ability {
+        None | Some(SandboxAbility::Nothing { .. }) => Confinement::default(),
+        Some(SandboxAbility::Bubblewrap { program }) => {
+            let mut command = vec![program.to_string_lossy().into_owned()];
+            command.extend(cage(agent, call, plan, argv).arguments());
+            Confinement {
+                command,
+                holds: SelfHolds::around_bubblewrap(&program),
+            }
+        }
+        Some(SandboxAbility::Landlock { version }) => Confinement {
+            command: Vec::new(),
+            holds: SelfHolds::by_landlock(&cage(agent, call, plan, argv), version),
+        },
+    }
+}
+
+/// Returns what the program finds inside.
+fn cage(agent: &CommandAgent, call: &Call, plan: &Plan, argv: &[String]) -> BubblewrapCage {
     let own = |name: &str| agent.own.get(name);
     let user_home = own("HOME").map(PathBuf::from);
     // A home that holds everything would hide everything.
@@ -65,7 +107,7 @@ pub(super) fn command(
         Access::ReadOnly => own_readable.push(call.directory.clone()),
         Access::Write => writable.push(call.directory.clone()),
     }
-    let cage = BubblewrapCage {
+    BubblewrapCage {
         user_home,
         search: search.unwrap_or_default(),
         argv: argv.to_vec(),
@@ -76,10 +118,7 @@ pub(super) fn command(
         directory: call.directory.clone(),
         network: sandbox.network,
         is_root: is_root(),
-    };
-    let mut command = vec![bubblewrap.to_string_lossy().into_owned()];
-    command.extend(cage.arguments());
-    command
+    }
 }
 
 /// Returns where a program keeps the user's login with it; a token is renewed there.

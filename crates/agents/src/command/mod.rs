@@ -26,6 +26,7 @@ mod login;
 mod opencode;
 mod order;
 mod plan;
+mod privacy;
 mod reader;
 mod run;
 mod short_question;
@@ -52,6 +53,7 @@ use crate::{Agent, AgentError, Call, LoginState, Profile, Progress, Reply};
 
 pub use exit::{Ended, Exit};
 pub use order::MARKER;
+pub use privacy::keep_to_itself;
 pub use reader::read_output;
 pub use stage::exec_main;
 pub use supervise::supervise_main;
@@ -62,6 +64,13 @@ pub use sweep::{marked_runs, sweep_marked};
 pub fn last_output(run_dir: &std::path::Path) -> (String, String) {
     let words = |name| tail::last_words(&order::file(run_dir, name));
     (words(order::STDOUT_FILE), words(order::STDERR_FILE))
+}
+
+/// Returns how many processes were killed after the supervisor of a run had died, or nothing if it had not.
+#[must_use]
+pub fn killed_after_supervisor(run_dir: &std::path::Path) -> Option<u64> {
+    let told = std::fs::read_to_string(order::file(run_dir, order::SUPERVISOR_DIED_FILE)).ok()?;
+    Some(told.trim().parse().unwrap_or(0))
 }
 
 /// An agent that is a program.
@@ -167,7 +176,7 @@ impl Agent for CommandAgent {
         if demand == SandboxDemand::Off {
             return Some(Ok(SandboxRecord::of_nothing(None)));
         }
-        let ability = SandboxAbility::of_this_machine();
+        let ability = SandboxAbility::of_this_machine(self.spec.sandbox.means);
         Some(ability.meet(demand, self.spec.sandbox.network))
     }
 

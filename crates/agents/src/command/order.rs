@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::Limits;
+use crate::sandbox::SelfHolds;
 
 /// Environment variable that marks every process of a run with the run's identity.
 pub const MARKER: &str = "TRIBUNAL_RUN";
@@ -31,8 +32,13 @@ pub(super) const TEMPORARY_DIRECTORY: &str = "tmp";
 pub(super) const EXIT_FILE: &str = "exit.json";
 /// Name of the file in which the second stage leaves the reason when it cannot become the agent.
 pub(super) const EXEC_ERROR_FILE: &str = "exec-error.json";
+/// Name of the file from which the second stage reads what it lays upon itself.
+pub(super) const HOLDS_FILE: &str = "holds.json";
 /// Name of the file that catches what the supervisor itself has to complain about.
 pub(super) const SUPERVISOR_LOG: &str = "supervisor.log";
+
+/// Name of the file that tells that the supervisor died before the run did, with the number of processes that were killed then.
+pub(super) const SUPERVISOR_DIED_FILE: &str = "supervisor-died";
 
 /// Longest order that a supervisor accepts; arguments and environment are far smaller.
 pub(super) const LONGEST_ORDER: u64 = 16 * 1024 * 1024;
@@ -59,6 +65,8 @@ pub(super) struct Order {
     pub(super) limits: OrderLimits,
     /// Program and arguments that come before those of the agent and confine it; none where nothing does.
     pub(super) cage: Vec<String>,
+    /// What the process of the agent lays upon itself before it starts anything.
+    pub(super) holds: SelfHolds,
 }
 
 /// The limits of a run as they travel to the supervisor.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use tribunal_core::agent::ErrorClass;
 
 use super::{claude, codex, custom, gemini, linter, opencode, order};
+use crate::sandbox::{SandboxAbility, is_root};
 use crate::spec::{Cli, CommandSpec};
 use crate::{AgentError, Call};
 
@@ -20,8 +21,32 @@ pub(super) struct Context<'a> {
     pub(super) model: Option<&'a str>,
     /// The question.
     pub(super) call: &'a Call,
-    /// Whether a sandbox that the program builds for itself would not work, because ours holds it.
-    pub(super) is_only_sandbox_ours: bool,
+    /// Which sandbox the program can build for itself.
+    pub(super) own_sandbox: OwnSandbox,
+}
+
+/// Which sandbox a program can build for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OwnSandbox {
+    /// Every kind.
+    Any,
+    /// One of rules that it lays upon itself, because ours forbids namespaces.
+    Landlock,
+    /// None, because ours does not let it.
+    Impossible,
+}
+
+impl OwnSandbox {
+    /// Returns which sandbox works inside of ours.
+    pub(super) fn inside(ability: Option<&SandboxAbility>) -> Self {
+        match ability {
+            Some(SandboxAbility::Bubblewrap { .. }) if is_root() => Self::Impossible,
+            Some(SandboxAbility::Landlock { .. }) => Self::Landlock,
+            Some(SandboxAbility::Bubblewrap { .. } | SandboxAbility::Nothing { .. }) | None => {
+                Self::Any
+            }
+        }
+    }
 }
 
 /// What has to be prepared for a run.

@@ -11,13 +11,12 @@ use tribunal_core::agent::ErrorClass;
 use super::environment::{Variables, environment};
 use super::exit::{Ended, Exit};
 use super::order::{self, Order, Word};
-use super::plan::{self, Context, Plan};
+use super::plan::{self, Context, OwnSandbox, Plan};
 use super::reader::{self, Ending, Reader};
-use super::spawner::Supervisor;
+use super::spawner::{Supervisor, sweep_after_dead_supervisors};
 use super::sweep::sweep_marked;
 use super::tail::{self, Tail};
 use super::{CommandAgent, confinement, files, linter, login, version};
-use crate::sandbox::is_root;
 use crate::spec::Login;
 use crate::{AgentError, Call, LoginState, Progress, Reply};
 
@@ -99,13 +98,14 @@ fn variables_for_questions(agent: &CommandAgent) -> Variables {
 fn prepare(agent: &CommandAgent, call: &Call) -> Result<Order, AgentError> {
     let spec = &agent.spec;
     let mut argv = agent.program()?;
-    let bubblewrap = confinement::bubblewrap_for(call)?;
-    let plan = plan::plan(&Context {
+    let ability = confinement::ability_for(agent, call)?;
+    let mut plan = plan::plan(&Context {
         spec,
         model: agent.profile.model.as_deref(),
         call,
-        is_only_sandbox_ours: bubblewrap.is_some() && is_root(),
+        own_sandbox: OwnSandbox::inside(ability.as_ref()),
     })?;
+    confinement::adapt_plan(&mut plan, ability.as_ref(), call);
     if !call.directory.is_dir() {
         let directory = call.directory.display();
         let message = format!("The working directory `{directory}` does not exist.");
@@ -119,14 +119,8 @@ fn prepare(agent: &CommandAgent, call: &Call) -> Result<Order, AgentError> {
     })?;
     linter::fill_in(spec, &mut argv, &call.run_dir);
     argv.extend(plan.args.iter().cloned());
-    let mut variables = environment(&agent.own, spec, &plan.env, &call.run);
-    let cage = match bubblewrap {
-        Some(program) => {
-            confinement::adapt_variables(&mut variables, &plan);
-            confinement::command(program, agent, call, &plan, &argv)
-        }
-        None => Vec::new(),
-    };
+    let variables = environment(&agent.own, spec, &plan.env, &call.run);
+    let confinement = confinement::confinement(ability, agent, call, &plan, &argv);
     Ok(Order {
         run: call.run.as_str().to_owned(),
         parent: getpid().as_raw(),
@@ -135,7 +129,8 @@ fn prepare(agent: &CommandAgent, call: &Call) -> Result<Order, AgentError> {
         directory: call.directory.clone(),
         run_dir: call.run_dir.clone(),
         limits: call.limits.into(),
-        cage,
+        cage: confinement.command,
+        holds: confinement.holds,
     })
 }
 
@@ -168,6 +163,7 @@ fn write_files(call: &Call, plan: &Plan) -> io::Result<()> {
         order::STDOUT_FILE,
         order::STDERR_FILE,
         order::OUTPUT_FILE,
+        order::SUPERVISOR_DIED_FILE,
         // It may be another name of the prompt that was kept, which must not be emptied.
         order::PROMPT_FILE,
     ] {
@@ -332,6 +328,13 @@ impl Watched<'_> {
         let run = self.call.run.clone();
         // Looking through all processes takes a moment.
         let swept = tokio::task::spawn_blocking(move || sweep_marked(&run)).await;
+        // What has shed the marker as well was left to us.
+        let swept = swept.unwrap_or(0) + sweep_after_dead_supervisors().await;
+        let note = format!("{swept}\n");
+        let _ = files::write(
+            &order::file(&self.call.run_dir, order::SUPERVISOR_DIED_FILE),
+            note.as_bytes(),
+        );
         let log = tail::last_words(&order::file(&self.call.run_dir, order::SUPERVISOR_LOG));
         let why = tribunal_core::text::headline(&log, reader::LONGEST_MESSAGE).into_owned();
         let why = if why.is_empty() {
@@ -339,7 +342,7 @@ impl Watched<'_> {
         } else {
             why
         };
-        tracing::warn!(run = %self.call.run, swept = swept.unwrap_or(0), "a supervisor died: {why}");
+        tracing::warn!(run = %self.call.run, swept, "a supervisor died: {why}");
         let message = format!("The supervisor of the run ended before the run did: {why}.");
         AgentError::new(ErrorClass::Crash, message)
     }

@@ -4,6 +4,7 @@
 //! threads of an async runtime come and go. The same thread collects supervisors that nobody waits
 //! for any more, so that they do not stay behind as zombies.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use tokio::sync::oneshot;
 
 use super::files;
 use super::order::{self, Order, Word};
+use super::sweep::{adopt_orphans, sweep_orphans};
 
 /// Name of the hidden subcommand.
 const SUBCOMMAND: &str = "supervise";
@@ -90,12 +92,23 @@ enum Job {
         answer: oneshot::Sender<io::Result<Supervisor>>,
     },
     Collect(Child),
+    Sweep(oneshot::Sender<usize>),
+}
+
+/// Kills what supervisors that died have left to us, and returns how many processes that were.
+pub(super) async fn sweep_after_dead_supervisors() -> usize {
+    let (answer, swept) = oneshot::channel();
+    match spawner().map(|spawner| spawner.send(Job::Sweep(answer))) {
+        Ok(Ok(())) => swept.await.unwrap_or(0),
+        Ok(Err(_)) | Err(_) => 0,
+    }
 }
 
 /// Returns the way to the one thread, which is started at first use.
 fn spawner() -> io::Result<Sender<Job>> {
     static SPAWNER: OnceLock<Option<Sender<Job>>> = OnceLock::new();
     let sender = SPAWNER.get_or_init(|| {
+        adopt_orphans();
         let (sender, jobs) = mpsc::channel();
         let thread = thread::Builder::new().name("spawner".to_owned());
         thread.spawn(move || work(&jobs)).ok().map(|_| sender)
@@ -107,6 +120,8 @@ fn spawner() -> io::Result<Sender<Job>> {
 
 fn work(jobs: &Receiver<Job>) {
     let mut abandoned: Vec<Child> = Vec::new();
+    // Only this thread starts supervisors, so that it knows them all when it sweeps.
+    let mut supervisors = BTreeSet::new();
     loop {
         let job = if abandoned.is_empty() {
             jobs.recv().map_err(|_| RecvTimeoutError::Disconnected)
@@ -121,15 +136,31 @@ fn work(jobs: &Receiver<Job>) {
                 line,
                 answer,
             }) => {
+                let started = start(&program, &run_dir, log, &line);
+                let child = started.as_ref().ok().and_then(|one| one.child.as_ref());
+                supervisors.extend(child.map(process_id));
                 // A receiver that is gone drops the supervisor, which ends the run.
-                let _ = answer.send(start(&program, &run_dir, log, &line));
+                let _ = answer.send(started);
             }
             Ok(Job::Collect(child)) => abandoned.push(child),
+            Ok(Job::Sweep(answer)) => {
+                let _ = answer.send(sweep_orphans(&supervisors));
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
-        abandoned.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
+        abandoned.retain_mut(|child| {
+            let is_alive = matches!(child.try_wait(), Ok(None));
+            if !is_alive {
+                supervisors.remove(&process_id(child));
+            }
+            is_alive
+        });
     }
+}
+
+fn process_id(child: &Child) -> i32 {
+    i32::try_from(child.id()).unwrap_or(0)
 }
 
 fn start(

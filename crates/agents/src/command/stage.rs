@@ -5,7 +5,8 @@
 //! code cannot run there, but it can start this program once more: the setting survives exec.
 
 use std::ffi::OsString;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,18 +16,22 @@ use nix::unistd::getppid;
 use serde::{Deserialize, Serialize};
 
 use super::files;
-use super::order::{self, EXEC_ERROR_FILE};
+use super::order::{self, EXEC_ERROR_FILE, HOLDS_FILE};
+use crate::sandbox::SelfHolds;
 
 /// Name of the hidden subcommand.
 pub(super) const SUBCOMMAND: &str = "supervise-exec";
+
+/// Tells the second stage to lay something upon itself.
+const HELD: &str = "--held";
 
 /// Exit code when the agent could not be started; the reason is in a file.
 const NOT_STARTED: i32 = 127;
 
 /// Runs the hidden subcommand `supervise-exec`: becomes the agent, or returns an exit code.
 ///
-/// `arguments` are those after the subcommand: the supervisor's process id, the run directory, an
-/// optional `--`, the program and its arguments.
+/// `arguments` are those after the subcommand: the supervisor's process id, the run directory, `--held` if
+/// the process lays something upon itself first, an optional `--`, the program and its arguments.
 #[must_use]
 pub fn exec_main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     let mut arguments = arguments.into_iter();
@@ -36,16 +41,52 @@ pub fn exec_main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     let (Some(supervisor), Some(run_dir)) = (supervisor, arguments.next()) else {
         return NOT_STARTED;
     };
+    let run_dir = PathBuf::from(run_dir);
+    let mut arguments = arguments.peekable();
+    let is_held = arguments.next_if(|argument| argument == HELD).is_some();
     let mut argv = arguments.skip_while(|argument| argument == "--");
     let Some(program) = argv.next() else {
         return NOT_STARTED;
     };
-    let error = match tie_to(supervisor) {
+    // Whoever is held cannot open it any more.
+    let report = match is_held {
+        true => files::create(&order::file(&run_dir, EXEC_ERROR_FILE)).ok(),
+        false => None,
+    };
+    let ready = tie_to(supervisor).and_then(|()| match is_held {
+        true => lay_on(&run_dir),
+        false => Ok(()),
+    });
+    let error = match ready {
         Ok(()) => Command::new(program).args(argv).exec(),
         Err(error) => error,
     };
-    ExecError::new(&error).leave(&PathBuf::from(run_dir));
+    match report {
+        Some(report) => ExecError::new(&error).write(report),
+        None => ExecError::new(&error).leave(&run_dir),
+    }
     NOT_STARTED
+}
+
+/// Leaves `holds` where the second stage finds them, and returns the arguments that tell it so.
+pub(super) fn hand_over(holds: &SelfHolds, run_dir: &Path) -> io::Result<Option<&'static str>> {
+    if holds.is_empty() {
+        return Ok(None);
+    }
+    let text = serde_json::to_vec(holds).map_err(io::Error::other)?;
+    files::write(&order::file(run_dir, HOLDS_FILE), &text)?;
+    Ok(Some(HELD))
+}
+
+/// Lays upon this process what the supervisor has left for it.
+fn lay_on(run_dir: &Path) -> io::Result<()> {
+    let failed = |error: io::Error| io::Error::other(format!("the sandbox failed: {error}"));
+    let file = order::file(run_dir, HOLDS_FILE);
+    let holds = std::fs::read(&file).and_then(|text| {
+        files::remove(&file)?;
+        serde_json::from_slice::<SelfHolds>(&text).map_err(io::Error::other)
+    });
+    holds.and_then(|holds| holds.lay_on()).map_err(failed)
 }
 
 /// Makes the system kill this process when its parent dies, which must be `supervisor`.
@@ -82,6 +123,13 @@ impl ExecError {
         if let Ok(text) = serde_json::to_vec(self) {
             // Without the file the run still counts as failed, by its exit code.
             let _ = files::write(&order::file(run_dir, EXEC_ERROR_FILE), &text);
+        }
+    }
+
+    /// Leaves the reason in a file that is open already.
+    fn write(&self, mut report: File) {
+        if let Ok(text) = serde_json::to_vec(self) {
+            let _ = report.write_all(&text);
         }
     }
 

@@ -25,6 +25,7 @@ use nix::unistd::{Pid, getpid, getppid, setsid};
 use super::exit::{Ended, Exit};
 use super::files;
 use super::order::{self, Order, OrderLimits, Word};
+use super::privacy;
 use super::stage::{self, ExecError};
 use super::sweep::{Swept, sweep_descendants};
 use super::watch::Watch;
@@ -73,6 +74,7 @@ fn complain(error: &io::Error) {
 fn supervise() -> io::Result<()> {
     let signals: SigSet = CAUGHT.into_iter().collect();
     signals.thread_block()?;
+    privacy::keep_to_itself();
     // Fails only for the leader of a process group, which then has no terminal to lose either.
     let _ = setsid();
     adopt_orphans()?;
@@ -328,6 +330,7 @@ fn start(order: &Order, stdin: File, stdout: File, stderr: File) -> io::Result<P
         .arg(stage::SUBCOMMAND)
         .arg(getpid().to_string())
         .arg(&order.run_dir)
+        .args(stage::hand_over(&order.holds, &order.run_dir)?)
         .arg("--")
         .args(&order.cage)
         .args(&order.argv)

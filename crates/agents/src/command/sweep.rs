@@ -3,7 +3,8 @@
 //! Two nets are cast. A supervisor adopts the orphans below it, so whatever descends from it is
 //! found by parentage, even after a double fork into a new session. And every process of a run
 //! inherits a marker in its environment, which finds what is left when the supervisor itself was
-//! killed. A process would have to clear its environment *and* outlive its supervisor to escape.
+//! killed. What has cleared its environment then is adopted by us, who started the supervisor, and is known
+//! by its session: nothing of a run can join ours. A process would have to kill us as well to escape.
 //!
 //! The sandbox is a third, tighter net: its PID namespace ends with its first process. It is not
 //! there on every machine.
@@ -12,7 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::{Pid, getpid};
+use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::unistd::{Pid, getpid, getsid};
 use tribunal_core::ids::RunId;
 
 use super::order::MARKER;
@@ -36,6 +38,45 @@ pub fn sweep_marked(run: &RunId) -> usize {
         found
     };
     sweep(find, || (), Instant::now() + PATIENCE).killed
+}
+
+/// Makes this process the parent of whatever a dead supervisor leaves behind.
+pub(super) fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_child_subreaper(true);
+}
+
+/// Kills what supervisors that died have left to this process, but for the processes in `spared` and what
+/// is below them, and returns how many there were.
+pub(super) fn sweep_orphans(spared: &BTreeSet<i32>) -> usize {
+    let me = getpid().as_raw();
+    let ours = getsid(None).ok();
+    let find = || {
+        let parents = snapshot();
+        let children = parents.iter().filter(|(_, parent)| **parent == me);
+        // What we start ourselves, git for example, is in our session, which nobody can join.
+        let is_foreign = |pid: i32| getsid(Some(Pid::from_raw(pid))).ok() != ours;
+        let mut found = BTreeSet::new();
+        for (pid, _) in children.filter(|(pid, _)| !spared.contains(pid) && is_foreign(**pid)) {
+            found.insert(*pid);
+            found.extend(descendants(&parents, *pid));
+        }
+        found
+    };
+    // The dead are collected one by one: all at once would take our other children from those who wait.
+    let found = std::cell::RefCell::new(BTreeSet::new());
+    let find = || {
+        let now = find();
+        found.borrow_mut().extend(now.iter().copied());
+        now
+    };
+    let reap = || {
+        let collect = |pid: &i32| {
+            let _ = waitpid(Pid::from_raw(*pid), Some(WaitPidFlag::WNOHANG));
+        };
+        found.borrow().iter().for_each(collect);
+    };
+    sweep(find, reap, Instant::now() + PATIENCE).killed
 }
 
 /// Returns the runs of which processes are alive, whoever started them.

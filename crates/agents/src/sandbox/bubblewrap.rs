@@ -12,13 +12,11 @@ use std::time::{Duration, Instant};
 use nix::unistd::geteuid;
 use tribunal_core::sandbox::NetworkReach;
 
-use super::SandboxAbility;
-
 /// Longest time that trying bubblewrap may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Directories of the system that are empty inside: homes of people, temporary files, sockets.
-const EMPTIED: [&str; 7] = [
+pub(super) const EMPTIED: [&str; 7] = [
     "/home",
     "/root",
     "/tmp",
@@ -29,7 +27,7 @@ const EMPTIED: [&str; 7] = [
 ];
 
 /// Files of the system that hold secrets, which root could read.
-const MASKED: [&str; 4] = [
+pub(super) const MASKED: [&str; 4] = [
     "/etc/shadow",
     "/etc/shadow-",
     "/etc/gshadow",
@@ -42,7 +40,7 @@ const KERNEL_CONTROLS: [&str; 2] = ["/proc/sys", "/proc/sysrq-trigger"];
 
 /// Where toolchains lie in a home. They hold programs and packages, no secrets but those in
 /// [`TOOLCHAIN_SECRETS`].
-const TOOLCHAINS: [&str; 24] = [
+pub(super) const TOOLCHAINS: [&str; 24] = [
     ".asdf",
     ".bun",
     ".cargo",
@@ -70,7 +68,7 @@ const TOOLCHAINS: [&str; 24] = [
 ];
 
 /// Files in toolchains that hold secrets.
-const TOOLCHAIN_SECRETS: [&str; 2] = [".cargo/credentials", ".cargo/credentials.toml"];
+pub(super) const TOOLCHAIN_SECRETS: [&str; 2] = [".cargo/credentials", ".cargo/credentials.toml"];
 
 /// Everything that decides what one program finds inside.
 #[derive(Debug, Clone, Default)]
@@ -188,8 +186,11 @@ impl BubblewrapCage {
             let path = Path::new(word);
             if path.is_absolute() && path.exists() {
                 self.read_if_emptied(arguments, path);
-                let target = path.canonicalize();
-                self.read_if_emptied(arguments, target.as_deref().unwrap_or(path));
+                let target = real_path(path);
+                self.read_if_emptied(arguments, &target);
+                if let Some(installation) = installation_of(&target) {
+                    self.read_if_emptied(arguments, installation);
+                }
             }
         }
         for place in &self.readable {
@@ -205,7 +206,7 @@ impl BubblewrapCage {
     }
 
     /// Tells whether a place lies in one that is empty inside.
-    fn is_emptied(&self, place: &Path) -> bool {
+    pub(super) fn is_emptied(&self, place: &Path) -> bool {
         let home = self.user_home.as_deref();
         let homes = home
             .into_iter()
@@ -217,8 +218,17 @@ impl BubblewrapCage {
 }
 
 /// Returns the path of a place without links on the way.
-fn real_path(place: &Path) -> PathBuf {
+pub(super) fn real_path(place: &Path) -> PathBuf {
     place.canonicalize().unwrap_or_else(|_| place.to_owned())
+}
+
+/// Returns the directory that a program was installed into with all that it loads. Package managers of
+/// JavaScript and Python install programs as one file of many.
+fn installation_of(program: &Path) -> Option<&Path> {
+    let packages = |place: &&Path| place.file_name().is_some_and(|name| name == "node_modules");
+    let environment = |place: &&Path| place.join("pyvenv.cfg").is_file();
+    let outermost = program.ancestors().filter(packages).last();
+    outermost.or_else(|| program.ancestors().find(environment))
 }
 
 /// Arguments of bubblewrap that are being put together.
@@ -277,20 +287,16 @@ pub(crate) fn is_root() -> bool {
 }
 
 /// Tries bubblewrap as programs will be started with it.
-pub(super) fn probe() -> SandboxAbility {
+pub(super) fn probe() -> Result<PathBuf, String> {
     let Ok(program) = which::which("bwrap") else {
-        let reason = "`bwrap` (bubblewrap) was not found in `PATH`".to_owned();
-        return SandboxAbility::Nothing { reason };
+        return Err("`bwrap` (bubblewrap) was not found in `PATH`".to_owned());
     };
     let cage = BubblewrapCage {
         directory: PathBuf::from("/"),
         is_root: is_root(),
         ..BubblewrapCage::default()
     };
-    match attempt(&program, &cage) {
-        Ok(()) => SandboxAbility::Bubblewrap { program },
-        Err(reason) => SandboxAbility::Nothing { reason },
-    }
+    attempt(&program, &cage).map(|()| program)
 }
 
 /// Runs a program that does nothing inside, and returns what went wrong.
@@ -366,6 +372,39 @@ mod tests {
         let empty = told.find("--tmpfs ROOT/data/ann ").expect("it is there");
         let work = told.find("--bind ROOT").expect("it is there");
         assert!(empty < work, "the work place is hidden: {told}");
+    }
+
+    #[test]
+    fn a_program_comes_with_the_packages_that_it_was_installed_with() {
+        let root = tempfile::tempdir().expect("a place");
+        let root = root.path().canonicalize().expect("it is there");
+        let write = |path: &str| {
+            let path = root.join(path);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+            std::fs::write(&path, "").expect("a file");
+            path.display().to_string()
+        };
+        write("secret/key");
+        write("venv/pyvenv.cfg");
+        let script = write("app/node_modules/agent/node_modules/inner/cli.js");
+        let linter = write("venv/bin/linter");
+        let linked = root.join("app/agent");
+        symlink(&script, &linked).expect("a link");
+        let cage = BubblewrapCage {
+            user_home: Some(root.clone()),
+            argv: vec![linked.display().to_string(), linter],
+            directory: PathBuf::from("/"),
+            ..BubblewrapCage::default()
+        };
+        let told = told(&cage, &root);
+        for part in [
+            "--ro-bind-try ROOT/app/node_modules ROOT/app/node_modules ",
+            "--ro-bind-try ROOT/venv ROOT/venv ",
+        ] {
+            assert!(told.contains(part), "{part} is missing in {told}");
+        }
+        assert!(!told.contains("ROOT/secret"), "{told}");
+        assert!(!told.contains("ROOT/app ROOT/app "), "{told}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use serde_json::json;
 use tribunal_agents::sandbox::SandboxAbility;
 use tribunal_core::agent::{Access, Role};
 use tribunal_core::ids::AgentName;
-use tribunal_core::sandbox::SandboxDemand;
+use tribunal_core::sandbox::{SandboxChoice, SandboxDemand};
 use tribunal_core::text::{for_terminal, headline};
 use tribunal_engine::ask::{AskRequest, Prompt};
 use tribunal_engine::config::{Roster, SandboxSettings};
@@ -131,19 +131,41 @@ fn check_config(invocation: &Invocation) -> Result<Vec<Finding>, CliError> {
             .join(", "),
     };
     let sandbox = &loaded.settings.sandbox;
-    Ok(vec![
-        Finding::fine("config", told),
-        check_sandbox(sandbox, SandboxAbility::of_this_machine()),
-    ])
+    Ok(vec![Finding::fine("config", told), check_sandbox(sandbox)])
 }
 
 /// Checks whether programs can be confined as the settings say.
-fn check_sandbox(settings: &SandboxSettings, ability: &SandboxAbility) -> Finding {
+fn check_sandbox(settings: &SandboxSettings) -> Finding {
     let part = "sandbox";
     let remedy = "install bubblewrap from your system's packages, or see docs/sandbox.md";
-    match (settings.strictest(), ability) {
+    let ability = SandboxAbility::of_this_machine;
+    let chosen = ability(settings.means);
+    match (settings.strictest(), chosen) {
         (SandboxDemand::Off, _) => Finding::fine(part, "off; programs run with your rights"),
-        (_, SandboxAbility::Bubblewrap { .. }) => Finding::fine(part, "bubblewrap works"),
+        (_, SandboxAbility::Bubblewrap { .. }) => {
+            let second = match ability(SandboxChoice::Landlock) {
+                SandboxAbility::Landlock { .. } | SandboxAbility::Bubblewrap { .. } => {
+                    "Landlock would work too".to_owned()
+                }
+                SandboxAbility::Nothing { reason } => format!("Landlock would not: {reason}"),
+            };
+            Finding::fine(part, format!("bubblewrap works; {second}"))
+        }
+        (_, SandboxAbility::Landlock { .. }) => {
+            let first = match ability(SandboxChoice::Bubblewrap) {
+                SandboxAbility::Nothing { reason } => reason,
+                SandboxAbility::Bubblewrap { .. } | SandboxAbility::Landlock { .. } => {
+                    "`sandbox.means` says so".to_owned()
+                }
+            };
+            Finding {
+                remedy: Some(remedy.to_owned()),
+                ..Finding::fine(
+                    part,
+                    format!("Landlock works, which holds less than bubblewrap: {first}"),
+                )
+            }
+        }
         (demand, SandboxAbility::Nothing { reason }) => {
             let told = format!("nothing confines programs: {reason}");
             Finding {
@@ -302,6 +324,14 @@ async fn check_ledger(invocation: &Invocation, repair: bool) -> Result<Vec<Findi
     findings.extend(health.leftovers.into_iter().map(|left| Finding {
         remedy: Some("tribunal gc".to_owned()),
         ..Finding::fine("leftover", gc::told(&left))
+    }));
+    // It is over, so nothing is wrong now; but programs do not kill what watches them by accident.
+    findings.extend(health.unsupervised.into_iter().map(|one| {
+        let told = format!(
+            "the supervisor of run {} died before the run did; processes killed after it: {}",
+            one.run, one.killed
+        );
+        Finding::fine("supervisor", told)
     }));
     Ok(findings)
 }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use tribunal_engine::export::Exported;
-use tribunal_engine::files;
 
 use crate::commands::named;
 use crate::error::CliError;
@@ -47,11 +46,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     match args.output {
         None => invocation.print(&text)?,
         Some(path) => {
-            let path = invocation.path(&path);
-            files::write_shared(&path, text.as_bytes()).map_err(|error| {
-                CliError::new(Exit::Internal, format!("cannot write {}", path.display()))
-                    .caused_by(&error)
-            })?;
+            let path = invocation.write_file(&path, &text)?;
             invocation.say(&format!("Wrote {}.", path.display()));
         }
     }

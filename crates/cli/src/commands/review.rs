@@ -12,7 +12,6 @@ use tribunal_core::review::report::ReviewReport;
 use tribunal_core::scale::Severity;
 use tribunal_engine::change::ChangeSource;
 use tribunal_engine::config::{ConfigError, ProjectLayer, Rounds, Usd};
-use tribunal_engine::files::write_shared;
 use tribunal_engine::review::{ReviewWish, Reviewed, SettingsNote};
 
 use self::arbitrate::ArbitrateArgs;
@@ -256,11 +255,7 @@ pub(crate) fn show(
             Form::Report(format) => render(report, format, &kept),
             Form::GithubReview => review_json(report),
         };
-        let path = invocation.path(&save.file);
-        write_shared(&path, text.as_bytes()).map_err(|error| {
-            let text = format!("cannot write {}", path.display());
-            CliError::new(Exit::Usage, text).caused_by(&error)
-        })?;
+        invocation.write_file(&save.file, &text)?;
     }
     let options = Options::for_stdout(presentation.verbose);
     invocation.print(&render(report, presentation.format, &options))

@@ -104,7 +104,9 @@ fn init_finds_installed_agents_and_connect_adds_more() {
 
 #[test]
 fn doctor_tells_what_is_missing() {
-    let env = TestEnv::new();
+    let mut env = TestEnv::new();
+    // What this machine can confine programs with is not what is told here.
+    env.set_env("TRIBUNAL_SANDBOX__MODE", "off");
     env.write_user_config("agents:\n  - {name: gone, command: [/nowhere/claude], role: coder}\n  - {name: typo, command: no-such-program, role: coder}\n  - {name: keyless, provider: anthropic, model: claude-sonnet-4-5, api_key_env: NO_SUCH_KEY, role: judge}\n");
     let ran = env.run(["doctor"]).assert_code(1);
     assert_snapshot!(env.tidy(&ran.stdout), @"

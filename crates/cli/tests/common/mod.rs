@@ -238,6 +238,32 @@ impl TestEnv {
         command
     }
 
+    /// Runs a script in the project that may mount what it likes, with `tribunal` as `$T` and the
+    /// ledger's directory as `$L`; nothing where this machine lets no user mount anything.
+    #[expect(clippy::print_stderr, reason = "a test that is skipped has to say so")]
+    pub fn run_with_mounts(&self, script: &str) -> Option<Ran> {
+        let probe = "mount -t tmpfs none /mnt";
+        let may_mount = Command::new("unshare")
+            .args(["-rm", "sh", "-c", probe])
+            .output();
+        if !may_mount.is_ok_and(|output| output.status.success()) {
+            assert!(std::env::var_os("CI").is_none(), "CI lets users mount");
+            eprintln!("SKIPPED: `unshare -rm` does not let us mount anything here");
+            return None;
+        }
+        let mut command = Command::new("unshare");
+        command
+            .args(["-rm", "sh", "-c", script])
+            .current_dir(self.project())
+            .env_clear()
+            .envs(&self.env)
+            .env("T", env!("CARGO_BIN_EXE_tribunal"))
+            .env("L", self.ledger())
+            .env("TRIBUNAL_LEDGER", self.ledger())
+            .stdin(Stdio::null());
+        Some(Ran::of(&mut command))
+    }
+
     /// Runs `tribunal` to its end.
     pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Ran {
         Ran::of(&mut self.command(args))

@@ -9,8 +9,10 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod limits;
 mod places;
 mod reads;
+mod unconfined;
 mod writes;
 
 use std::fs::Permissions;
@@ -19,6 +21,14 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use common::{Ran, TestEnv};
+
+/// Everything that can hold a program.
+const RUNGS: [&str; 2] = ["bubblewrap", "landlock"];
+
+/// Returns the settings with which only `rung` holds programs.
+fn required(rung: &str) -> String {
+    format!("mode: require, means: {rung}")
+}
 
 /// A program outside that somebody may want to kill; gone when dropped.
 struct Bystander(Child);
@@ -113,7 +123,7 @@ fn without_a_sandbox_a_required_one_starts_nothing_and_a_wished_one_says_so() {
     let config = |mode: &str| {
         format!(
             "agents:\n  - name: mole\n    command: [{agent:?}]\n    role: reviewer\n\
-             retry: {{attempts: 1}}\nsandbox: {{mode: {mode}}}\n"
+             retry: {{attempts: 1}}\nsandbox: {{mode: {mode}, means: bubblewrap}}\n"
         )
     };
     env.write_user_config(&config("require"));
@@ -149,23 +159,32 @@ fn which(program: &str) -> PathBuf {
 
 #[test]
 fn the_event_of_a_run_tells_what_held_it() {
-    let env = TestEnv::new();
-    env.write_user_config(
-        "agents:\n  - name: mole\n    command: [/bin/cat]\n    role: reviewer\n\
-         sandbox: {mode: require, network: none}\n",
-    );
-    let ran = env
-        .run(["ask", "mole", "Hello", "--format", "jsonl"])
-        .assert_code(0);
-    let started = ran
-        .stdout
-        .lines()
-        .find(|line| line.contains("run_started"))
-        .unwrap();
-    let event: serde_json::Value = serde_json::from_str(started).unwrap();
-    assert_eq!(
-        event["sandbox"],
-        serde_json::json!({"files": "bubblewrap", "processes": "bubblewrap", "network": "none"})
-    );
-    env.assert_healthy();
+    for (rung, network_by) in RUNGS.into_iter().zip(["bubblewrap", "seccomp"]) {
+        let env = TestEnv::new();
+        env.write_user_config(&format!(
+            "agents:\n  - name: mole\n    command: [/bin/cat]\n    role: reviewer\n\
+             sandbox: {{{}, network: none}}\n",
+            required(rung)
+        ));
+        let ran = env
+            .run(["ask", "mole", "Hello", "--format", "jsonl"])
+            .assert_code(0);
+        let started = ran
+            .stdout
+            .lines()
+            .find(|line| line.contains("run_started"))
+            .unwrap();
+        let event: serde_json::Value = serde_json::from_str(started).unwrap();
+        assert_eq!(
+            event["sandbox"],
+            serde_json::json!({
+                "files": rung,
+                "processes": rung,
+                "network": "none",
+                "network_by": network_by,
+                "system_calls": "seccomp",
+            })
+        );
+        env.assert_healthy();
+    }
 }

@@ -1,7 +1,7 @@
 //! Attempts to read what is not the program's own.
 
 use super::places::{SECRET, SECRETS_AT_HOME, machine};
-use super::{Bystander, arrange, got_through, obey, script_of};
+use super::{Bystander, RUNGS, arrange, got_through, obey, required, script_of};
 
 /// Attempts by name; each ends well if it got through. `$H` is the user's home, `$P` the project, `$L` the ledger, `$W` another
 /// directory, `$S` what a secret holds.
@@ -90,10 +90,17 @@ fn nothing_of_the_user_can_be_read() {
     }
     assert!(through.len() >= SECRETS_AT_HOME.len() + 10, "{answer}");
 
-    arrange(&env, "mode: require", &script);
-    let answer = obey(&env);
-    assert_eq!(got_through(&answer), Vec::<&str>::new(), "{answer}");
-    assert!(answer.ends_with("done"), "{answer}");
+    for rung in RUNGS {
+        arrange(&env, &required(rung), &script);
+        let answer = obey(&env);
+        // What Landlock lets through is tried on its own.
+        let expected: &[&str] = match rung {
+            "landlock" => &["the ledger", "arguments of others"],
+            _ => &[],
+        };
+        assert_eq!(got_through(&answer), expected, "{rung}: {answer}");
+        assert!(answer.ends_with("done"), "{rung}: {answer}");
+    }
     env.assert_healthy();
 }
 
@@ -122,7 +129,10 @@ fn without_a_network_no_address_answers() {
     arrange(&env, "mode: off", &script);
     let answer = obey(&env);
     assert!(got_through(&answer).contains(&"this machine"), "{answer}");
-    arrange(&env, "mode: require, network: none", &script);
-    let answer = obey(&env);
-    assert_eq!(got_through(&answer), Vec::<&str>::new(), "{answer}");
+    for rung in RUNGS {
+        let settings = format!("{}, network: none", required(rung));
+        arrange(&env, &settings, &script);
+        let answer = obey(&env);
+        assert_eq!(got_through(&answer), Vec::<&str>::new(), "{rung}: {answer}");
+    }
 }

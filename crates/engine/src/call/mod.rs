@@ -337,6 +337,18 @@ impl Engine {
                 self.free_if_parked(case, seat).await?;
                 Ok(Ok(reply))
             }
+            // An agent that found no room has not failed: its step is done again when there is some.
+            Err(error)
+                if error.class != ErrorClass::Cancelled
+                    && tribunal_store::has_no_room(self.dir.root()) =>
+            {
+                let path = self.dir.run(run);
+                tracing::debug!(%error.message, "a run ended on a full disk");
+                Err(CaseError::Store(tribunal_store::StoreError::DiskFull {
+                    doing: "write",
+                    path,
+                }))
+            }
             Err(error) => {
                 let cost = priced(error.cost, error.usage, seat.price);
                 let failed = RunResult::Failed {

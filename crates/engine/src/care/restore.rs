@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use tribunal_core::ids::{CaseId, RunId};
 use tribunal_core::time::Timestamp;
+use tribunal_store::LedgerAccess;
 
 use super::archive;
 use super::pack::is_plain_name;
@@ -102,7 +103,7 @@ async fn check_place(into: &Path, force: bool) -> Result<(), CaseError> {
         };
     }
     let dir = LedgerDir::create(into.to_owned()).map_err(CaseError::file("look at the place"))?;
-    let store = open_store(&dir, Synchronous::Full).await?;
+    let store = open_store(&dir, Synchronous::Full, LedgerAccess::Writing).await?;
     let cases = store.recent_cases(u32::MAX).await?;
     store.close().await;
     if let Some(busy) = cases.iter().find(|case| case.owned) {
@@ -169,7 +170,7 @@ fn sync_all(place: &Path) -> io::Result<()> {
 async fn examine(place: &Path) -> Result<(usize, usize), CaseError> {
     let failed = CaseError::file("look at the restored ledger");
     let dir = LedgerDir::create(place.to_owned()).map_err(failed)?;
-    let store = open_store(&dir, Synchronous::Full).await?;
+    let store = open_store(&dir, Synchronous::Full, LedgerAccess::Writing).await?;
     let health = doctor::examine_ledger(store.as_ref(), &dir).await;
     store.close().await;
     let health = health?;

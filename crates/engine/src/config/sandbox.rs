@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tribunal_core::agent::Role;
-use tribunal_core::sandbox::{NetworkReach, SandboxDemand};
+use tribunal_core::sandbox::{NetworkReach, SandboxChoice, SandboxDemand};
 
 /// How programs of agents, linters and the test command are confined.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxSettings {
     /// How much a program is confined: `best` takes what this machine has and records when that is
@@ -21,6 +21,9 @@ pub struct SandboxSettings {
     /// What programs reach over the network: `open` is everything, `none` is nothing, so only linters,
     /// tests and models on no network at all work with it.
     pub network: NetworkReach,
+    /// What holds programs: `auto` takes bubblewrap, else Landlock with seccomp; `bubblewrap` and `landlock`
+    /// name one of them.
+    pub means: SandboxChoice,
     /// Further places that programs may read.
     pub readable: Vec<PathBuf>,
     /// Further places that programs may change, such as a cache.
@@ -57,6 +60,19 @@ impl From<Role> for ConfinedRole {
             Role::Judge => Self::Judge,
             Role::Arbiter => Self::Arbiter,
             Role::Contestant => Self::Contestant,
+        }
+    }
+}
+
+impl Default for SandboxSettings {
+    fn default() -> Self {
+        Self {
+            mode: SandboxDemand::Best,
+            roles: BTreeMap::new(),
+            network: NetworkReach::default(),
+            means: SandboxChoice::default(),
+            readable: Vec::new(),
+            writable: Vec::new(),
         }
     }
 }

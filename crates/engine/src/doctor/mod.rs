@@ -51,6 +51,17 @@ pub struct LedgerHealth {
     pub violations: Vec<Violation>,
     /// What killed processes left behind and `tribunal gc` removes.
     pub leftovers: Vec<Leftover>,
+    /// Runs whose supervisor died before they ended.
+    pub unsupervised: Vec<UnsupervisedRun>,
+}
+
+/// A run whose supervisor died before it ended.
+#[derive(Debug, Clone, Serialize)]
+pub struct UnsupervisedRun {
+    /// The run.
+    pub run: String,
+    /// How many of its processes were killed then.
+    pub killed: u64,
 }
 
 /// Examines a whole ledger: its records, its files, and the processes that it should not have.
@@ -74,6 +85,12 @@ pub async fn examine(subject: &Subject<'_>) -> Result<LedgerHealth, CaseError> {
     let left = find_leftovers(dir, subject.project, &known, &ids);
     health.leftovers = left.into_iter().map(|(leftover, _)| leftover).collect();
     health.leftovers.extend(places_of(dir, &ownerless));
+    let unsupervised = known.iter().filter_map(|run| {
+        let killed = tribunal_agents::command::killed_after_supervisor(&dir.runs().join(run))?;
+        let run = run.clone();
+        Some(UnsupervisedRun { run, killed })
+    });
+    health.unsupervised = unsupervised.collect();
     Ok(health)
 }
 
@@ -111,6 +128,7 @@ async fn examine_records(
         runs,
         violations,
         leftovers: Vec::new(),
+        unsupervised: Vec::new(),
     };
     Ok((health, cases, known))
 }

@@ -11,7 +11,8 @@ use tribunal_engine::rules::builtin_rule;
 use super::World;
 
 /// Values that some setting or other takes, mild ones first of all.
-pub(super) const VALUES: [&str; 52] = [
+pub(super) const VALUES: [&str; 53] = [
+    "landlock",
     "true",
     "false",
     "0",

@@ -110,6 +110,7 @@ async fn gate(world: &World, in_force: &InForce, number: u32) -> String {
         env: BTreeMap::new(),
         executable: "tribunal".into(),
         project: Some(world.project_dir()),
+        access: tribunal_store::LedgerAccess::Writing,
     };
     let settings = &in_force.settings;
     let engine = Engine::open(settings, dir, surroundings).await.unwrap();

@@ -12,7 +12,7 @@ use super::leases::Tenure;
 use super::lookup::{Meant, Table, look_up};
 use super::projection::case_from_column;
 use super::site::Site;
-use super::{clock, from_column, ledger, runs};
+use super::{from_column, ledger, runs};
 use crate::{CaseRecord, StoreError};
 
 /// Applies an event to the table `cases`.
@@ -166,7 +166,7 @@ async fn record(
                first.body AS opening,
                last.seq AS last_seq, last.at_ms AS updated_at_ms,
                leases.holder_host, leases.holder_pid, leases.holder_nonce,
-               leases.generation, leases.expires_at_ms
+               leases.generation, leases.expires_at_ms, leases.boot_expires_at_ms
         FROM cases
         JOIN leases ON leases.case_id = cases.id
         JOIN events AS first ON first.case_id = cases.id AND first.seq = 1
@@ -203,7 +203,6 @@ fn read_record(row: &SqliteRow, site: &Site) -> Result<CaseRecord, StoreError> {
     let state = serde_json::from_str(&state).map_err(|error| StoreError::Damaged {
         what: format!("the state of case {id}: {error}"),
     })?;
-    let ttl = u64::try_from(site.options.lease_ttl.as_millis()).unwrap_or(u64::MAX);
     Ok(CaseRecord {
         kind,
         title,
@@ -213,7 +212,7 @@ fn read_record(row: &SqliteRow, site: &Site) -> Result<CaseRecord, StoreError> {
         updated_at: Timestamp(row.try_get("updated_at_ms")?),
         last_seq: from_column("the number of an event", row.try_get("last_seq")?)?,
         spend: tribunal_core::money::Spend::default(),
-        owned: Tenure::from_row(row)?.is_alive(clock(), ttl, site.directory()),
+        owned: Tenure::from_row(row)?.is_alive(&site.leases(), site.directory()),
         id,
     })
 }

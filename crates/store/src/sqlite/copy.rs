@@ -18,7 +18,7 @@ pub(super) async fn copy_to(site: &Site, path: &Path) -> Result<(), StoreError> 
     let name = path.to_str();
     let name = name.ok_or_else(|| unusable("the name of the copy is not UTF-8".to_owned()))?;
     // SQLite writes into an empty file, and takes its mode as it is.
-    private::create_file(path).map_err(|error| unusable(error.to_string()))?;
+    private::create_file(path).map_err(|error| StoreError::of_file("write", path, &error))?;
     // A connection of its own: what it reads must not wait for our writer.
     let mut conn = site.connect().await?;
     let mut patience = Patience::new(site.options.patience);

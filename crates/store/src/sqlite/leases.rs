@@ -10,6 +10,7 @@ use tribunal_core::ids::CaseId;
 use tribunal_core::time::Timestamp;
 
 use super::batch::{Batch, Refusal};
+use super::lease_clock::LeaseClock;
 use super::ledger::{self, Draft, Head};
 use super::writer::{Tx, Write};
 use super::{from_column, to_column};
@@ -50,12 +51,14 @@ impl Write for OpenCase {
     async fn run(&mut self, tx: &mut Tx<'_>) -> Result<Self::Answer, StoreError> {
         const SQL: &str = "
             INSERT INTO leases
-                (case_id, generation, holder_host, holder_pid, holder_nonce, expires_at_ms)
-            VALUES ($1, 1, $2, $3, $4, $5)
+                (case_id, generation, holder_host, holder_pid, holder_nonce, expires_at_ms,
+                 boot_expires_at_ms)
+            VALUES ($1, 1, $2, $3, $4, $5, $6)
             ON CONFLICT DO NOTHING";
         let repeated = StoreError::Repeated {
             what: format!("case {}", self.case),
         };
+        let (wall_end, boot_end) = tx.leases.ends();
         let mut batch = Batch::default();
         batch
             .add(SQL)
@@ -63,7 +66,8 @@ impl Write for OpenCase {
             .bind(&self.holder.host)
             .bind(self.holder.pid)
             .bind(&self.holder.nonce)
-            .bind(expiry(tx).0)
+            .bind(wall_end.0)
+            .bind(boot_end)
             .unless_changed(Refusal::Plain(repeated));
         let lease = Lease {
             case: self.case.clone(),
@@ -92,13 +96,13 @@ impl Write for Claim {
         const SQL: &str = "
             UPDATE leases
             SET holder_host = $2, holder_pid = $3, holder_nonce = $4,
-                generation = $5, expires_at_ms = $6
+                generation = $5, expires_at_ms = $6, boot_expires_at_ms = $7
             WHERE case_id = $1";
         let tenure = read(tx.conn, &self.case).await?;
         let mut generation = tenure.generation;
         match &tenure.holder {
             Some(holder) if *holder == self.holder => {}
-            Some(holder) if tenure.is_alive(tx.now, tx.lease_ttl_ms, tx.directory) => {
+            Some(holder) if tenure.is_alive(&tx.leases, tx.directory) => {
                 return Err(StoreError::Busy {
                     case: self.case.clone(),
                     host: holder.host_name().to_owned(),
@@ -107,13 +111,15 @@ impl Write for Claim {
             }
             Some(_) | None => generation += 1,
         }
+        let (wall_end, boot_end) = tx.leases.ends();
         sqlx::query(SQL)
             .bind(self.case.as_str())
             .bind(&self.holder.host)
             .bind(self.holder.pid)
             .bind(&self.holder.nonce)
             .bind(to_column(generation))
-            .bind(expiry(tx).0)
+            .bind(wall_end.0)
+            .bind(boot_end)
             .execute(&mut *tx.conn)
             .await?;
         Ok(Lease {
@@ -136,13 +142,15 @@ impl Write for Renew {
     async fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         const SQL: &str = "
             UPDATE leases
-            SET expires_at_ms = $4
+            SET expires_at_ms = $4, boot_expires_at_ms = $5
             WHERE case_id = $1 AND generation = $2 AND holder_nonce = $3";
+        let (wall_end, boot_end) = tx.leases.ends();
         let renewed = sqlx::query(SQL)
             .bind(self.lease.case.as_str())
             .bind(to_column(self.lease.generation))
             .bind(&self.lease.holder.nonce)
-            .bind(expiry(tx).0)
+            .bind(wall_end.0)
+            .bind(boot_end)
             .execute(&mut *tx.conn)
             .await?;
         if renewed.rows_affected() == 0 {
@@ -188,6 +196,8 @@ pub(super) struct Tenure {
     holder: Option<Holder>,
     generation: u64,
     expires_at: Timestamp,
+    /// The same since the start of the holder's machine.
+    boot_expires_at_ms: Option<i64>,
 }
 
 impl Tenure {
@@ -204,6 +214,7 @@ impl Tenure {
             holder,
             generation: from_column("a generation", row.try_get("generation")?)?,
             expires_at: Timestamp(row.try_get("expires_at_ms")?),
+            boot_expires_at_ms: row.try_get("boot_expires_at_ms")?,
         })
     }
 
@@ -215,21 +226,21 @@ impl Tenure {
 
     /// Tells whether the owner is alive. This is the only definition of it.
     ///
-    /// Its lease has not run out by the store's clock and, on this machine, its process lives.
-    pub(super) fn is_alive(&self, now: Timestamp, ttl_ms: u64, directory: &Path) -> bool {
+    /// Its lease has not run out and, on this machine, its process lives. On this machine the lease
+    /// runs by the clock that nobody can set, on another by the store's.
+    pub(super) fn is_alive(&self, clock: &LeaseClock, directory: &Path) -> bool {
         let Some(holder) = &self.holder else {
             return false;
         };
-        let left = self.expires_at.millis_since(now);
-        // More than we ever grant means that the clock was set back; the lease would not end.
-        let runs = left > 0 && left <= ttl_ms.saturating_mul(2);
-        runs && may_live(directory, holder)
+        let boot_end = self.boot_expires_at_ms.filter(|_| holder.is_of_this_boot());
+        clock.runs(self.expires_at, boot_end) && may_live(directory, holder)
     }
 }
 
 async fn read(conn: &mut SqliteConnection, case: &CaseId) -> Result<Tenure, StoreError> {
     const SQL: &str = "
-        SELECT holder_host, holder_pid, holder_nonce, generation, expires_at_ms
+        SELECT holder_host, holder_pid, holder_nonce, generation, expires_at_ms,
+               boot_expires_at_ms
         FROM leases
         WHERE case_id = $1";
     let row = sqlx::query(SQL)
@@ -242,8 +253,4 @@ async fn read(conn: &mut SqliteConnection, case: &CaseId) -> Result<Tenure, Stor
             text: case.to_string(),
         }),
     }
-}
-
-fn expiry(tx: &Tx<'_>) -> Timestamp {
-    tx.now.plus_millis(tx.lease_ttl_ms)
 }

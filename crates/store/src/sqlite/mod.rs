@@ -12,6 +12,7 @@ mod decisions;
 mod disputes;
 mod effects;
 mod findings;
+mod lease_clock;
 mod leases;
 mod ledger;
 mod lookup;
@@ -182,7 +183,7 @@ impl Store for SqliteStore {
     }
 
     async fn parked_providers(&self) -> Result<Vec<ParkedProvider>, StoreError> {
-        read!(self, conn => providers::parked(conn, clock()))
+        read!(self, conn => providers::parked(conn, self.site.leases().wall))
     }
 
     async fn free_provider(&self, provider: &str, model: Option<&str>) -> Result<bool, StoreError> {
@@ -192,7 +193,7 @@ impl Store for SqliteStore {
     }
 
     async fn now(&self) -> Result<Timestamp, StoreError> {
-        Ok(clock())
+        Ok(self.site.leases().wall)
     }
 
     async fn check(&self) -> Result<Vec<Violation>, StoreError> {
@@ -244,7 +245,7 @@ impl Disputes for SqliteStore {
     }
 
     async fn precedents(&self, wanted: &PrecedentFilter) -> Result<Vec<Dispute>, StoreError> {
-        read!(self, conn => disputes::precedents(conn, wanted, clock()))
+        read!(self, conn => disputes::precedents(conn, wanted, self.site.leases().wall))
     }
 
     async fn cases_of(

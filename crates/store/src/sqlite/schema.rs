@@ -8,13 +8,14 @@ use super::site::{Patience, Site, is_busy};
 use crate::{StoreError, crashpoint, private};
 
 /// What each version adds; the position is the version before it.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../migrations/sqlite/0001_ledger.sql"),
     include_str!("../../migrations/sqlite/0002_findings.sql"),
     include_str!("../../migrations/sqlite/0003_tasks.sql"),
     include_str!("../../migrations/sqlite/0004_disputes.sql"),
     include_str!("../../migrations/sqlite/0005_arbiter.sql"),
     include_str!("../../migrations/sqlite/0006_referrals.sql"),
+    include_str!("../../migrations/sqlite/0007_boot_clock.sql"),
 ];
 
 /// The schema that this program reads and writes.
@@ -46,13 +47,28 @@ pub(super) async fn bring_up_to_date(
     Ok(log)
 }
 
+/// Tells whether the file is a ledger of the current schema, and changes nothing.
+pub(super) async fn is_current(
+    conn: &mut SqliteConnection,
+    site: &Site,
+) -> Result<bool, StoreError> {
+    let (found, _) = probe(conn, site, VERSION).await?;
+    Ok(found == KNOWN)
+}
+
+/// Asks for the version, and for the landmarks: one table, index or column of each migration.
 macro_rules! version {
     ($more:literal) => {
         concat!(
             "SELECT sqlite_version() AS library,
                     (SELECT user_version FROM pragma_user_version) AS version,
                     (SELECT application_id FROM pragma_application_id) AS application,
-                    (SELECT COUNT(*) FROM sqlite_schema) AS objects;",
+                    (SELECT COUNT(*) FROM sqlite_schema) AS objects,
+                    (SELECT COUNT(*) FROM sqlite_schema
+                     WHERE name IN ('events', 'findings', 'tasks', 'disputes', 'arbiter_cache',
+                                    'cases_by_parent'))
+                    + (SELECT COUNT(*) FROM pragma_table_info('leases')
+                       WHERE name = 'boot_expires_at_ms') AS landmarks;",
             $more
         )
     };
@@ -83,7 +99,7 @@ async fn probe(
     let log = rows.get(1).map(|row| row.try_get("log")).transpose()?;
     let library: String = row.try_get("library")?;
     let (version, application): (i64, i64) = (row.try_get("version")?, row.try_get("application")?);
-    let objects: i64 = row.try_get("objects")?;
+    let (objects, landmarks): (i64, i64) = (row.try_get("objects")?, row.try_get("landmarks")?);
 
     let unusable = |reason: String| StoreError::Unusable {
         doing: "open",
@@ -96,12 +112,26 @@ async fn probe(
     if application != APPLICATION && (objects > 0 || version != 0) {
         return Err(unusable("it is the database of another program".to_owned()));
     }
+    let odd = |what: String| StoreError::OddSchema {
+        path: site.path.clone(),
+        what,
+    };
+    if version < 0 {
+        let what =
+            format!("its schema number is {version}, which no version of this program writes");
+        return Err(odd(what));
+    }
     if version > KNOWN {
         return Err(StoreError::NewerSchema {
             path: site.path.clone(),
             found: version,
             known: KNOWN,
         });
+    }
+    if version != landmarks {
+        return Err(odd(format!(
+            "its schema number is {version}, but its tables are those of schema {landmarks}"
+        )));
     }
     Ok((version, log))
 }
@@ -157,11 +187,7 @@ async fn apply_next(conn: &mut SqliteConnection, site: &Site) -> Result<i64, Sto
 /// Waits for the lock under which ledgers are migrated. It ends with the returned file.
 async fn lock(site: &Site) -> Result<std::fs::File, StoreError> {
     let path = site.directory().join("migrate.lock");
-    let unusable = |error: std::io::Error| StoreError::Unusable {
-        doing: "migrate",
-        path: path.clone(),
-        reason: error.to_string(),
-    };
+    let unusable = |error: std::io::Error| StoreError::of_file("migrate", &path, &error);
     let file = private::open_or_create_file(&path).map_err(unusable)?;
     let mut patience = Patience::new(site.options.patience);
     loop {

@@ -8,11 +8,15 @@ use std::time::{Duration, Instant};
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection};
+use tempfile::TempDir;
 use uuid::Uuid;
 
+use super::lease_clock::LeaseClock;
 use super::schema;
+use super::soon::log_of;
+use crate::disk::has_no_room;
 use crate::location::directory_of;
-use crate::{Durability, Options, StoreError, private};
+use crate::{Durability, LedgerAccess, Options, StoreError, private};
 
 /// How long SQLite itself waits for a lock before we take over.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -33,6 +37,10 @@ pub(super) struct Site {
     pub(super) path: PathBuf,
     pub(super) options: Options,
     connect: SqliteConnectOptions,
+    /// Whether the ledger can only be read.
+    read_only: bool,
+    /// The copy that is read in the place of a ledger that cannot be read where it lies.
+    _copy: Option<TempDir>,
     /// Whether the write-ahead log was long when we came.
     long_log: AtomicBool,
     /// Whether waiting for the disk failed: what is on it is then unknown.
@@ -59,11 +67,83 @@ struct Idle {
 impl Site {
     /// Opens the file and makes sure that it is a ledger of the current schema.
     pub(super) async fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
-        prepare_file(path).map_err(|error| StoreError::Unusable {
-            doing: "open",
-            path: path.to_owned(),
-            reason: error.to_string(),
-        })?;
+        let refused = match Self::open_for_writing(path, options).await {
+            Ok(site) => return Ok(site),
+            Err(refused) => refused,
+        };
+        match (options.access, &refused) {
+            (
+                LedgerAccess::ReadingIfMust,
+                StoreError::Unusable { .. } | StoreError::DiskFull { .. },
+            ) if path.is_file() => Self::open_for_reading(path, options, refused).await,
+            (LedgerAccess::ReadingIfMust | LedgerAccess::Writing, _) => Err(refused),
+        }
+    }
+
+    async fn open_for_writing(path: &Path, options: Options) -> Result<Self, StoreError> {
+        prepare_file(path).map_err(|error| StoreError::of_file("open", path, &error))?;
+        let mut site = Self::at(path, options);
+        let mut conn = site.connect().await?;
+        let log = schema::bring_up_to_date(&mut conn, &site)
+            .await
+            .map_err(|error| site.explain("open", error))?;
+        *site.long_log.get_mut() = log >= LONG_LOG;
+        site.leave(conn, Purpose::Writing);
+        Ok(site)
+    }
+
+    /// Opens a ledger that cannot be written, which `refused` tells of, as it is on disk.
+    async fn open_for_reading(
+        path: &Path,
+        options: Options,
+        refused: StoreError,
+    ) -> Result<Self, StoreError> {
+        let reading = |change: fn(SqliteConnectOptions) -> SqliteConnectOptions| {
+            let mut site = Self::at(path, options);
+            site.read_only = true;
+            site.connect = change(site.connect);
+            site
+        };
+        // Its log is part of it, which needs a file beside it to be read in place.
+        let mut places = vec![reading(|connect| connect.read_only(true))];
+        if !has_log(path) {
+            places.push(reading(|connect| connect.read_only(true).immutable(true)));
+        }
+        for site in places {
+            let Ok(mut conn) = site.connect().await else {
+                continue;
+            };
+            match schema::is_current(&mut conn, &site).await {
+                Ok(true) => {
+                    site.leave(conn, Purpose::Writing);
+                    return Ok(site);
+                }
+                // It can be brought up to date in a copy.
+                Ok(false) => break,
+                Err(StoreError::Database(_)) => {}
+                Err(odd) => return Err(odd),
+            }
+        }
+        Self::open_copy(path, options, refused).await
+    }
+
+    /// Opens a copy of a ledger that can be read neither with its log nor without it.
+    async fn open_copy(
+        path: &Path,
+        options: Options,
+        refused: StoreError,
+    ) -> Result<Self, StoreError> {
+        let Ok((directory, copy)) = copy_with_log(path) else {
+            return Err(refused);
+        };
+        let mut site = Self::open_for_writing(&copy, options).await?;
+        site.read_only = true;
+        site.path = path.to_owned();
+        site._copy = Some(directory);
+        Ok(site)
+    }
+
+    fn at(path: &Path, options: Options) -> Self {
         let connect = SqliteConnectOptions::new()
             .filename(path)
             .busy_timeout(BUSY_TIMEOUT.min(options.patience / 8))
@@ -75,21 +155,37 @@ impl Site {
             .pragma("journal_size_limit", LOG_LIMIT)
             .pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
             .disable_statement_logging();
-        let site = Self {
+        Self {
             path: path.to_owned(),
             options,
             connect,
+            read_only: false,
+            _copy: None,
             long_log: AtomicBool::new(false),
             gave_up: AtomicBool::new(false),
             idle: Mutex::new(Vec::new()),
-        };
-        let mut conn = site.connect().await?;
-        let log = schema::bring_up_to_date(&mut conn, &site)
-            .await
-            .map_err(|error| site.explain("open", error))?;
-        site.long_log.store(log >= LONG_LOG, Ordering::Relaxed);
-        site.leave(conn, Purpose::Writing);
-        Ok(site)
+        }
+    }
+
+    /// Returns the time, and how long leases last.
+    pub(super) fn leases(&self) -> LeaseClock {
+        LeaseClock::now(&self.options)
+    }
+
+    /// Returns why nothing may be written, if that is so.
+    pub(super) fn refusal(&self) -> Result<(), StoreError> {
+        match self.read_only {
+            true if has_no_room(self.directory()) => Err(StoreError::DiskFull {
+                doing: "write",
+                path: self.path.clone(),
+            }),
+            true => Err(StoreError::Unusable {
+                doing: "write",
+                path: self.path.clone(),
+                reason: "it can only be read".to_owned(),
+            }),
+            false => Ok(()),
+        }
     }
 
     /// Returns the directory in which processes announce themselves.
@@ -179,12 +275,18 @@ impl Site {
         };
         match code(&error) {
             Some(5 | 6 | 15) => StoreError::Locked { path },
+            Some(13) => StoreError::DiskFull { doing, path },
+            // A file that it needs beside the ledger found no place.
+            Some(10 | 14) if has_no_room(self.directory()) => StoreError::DiskFull { doing, path },
             Some(3 | 8 | 23) => unusable("it may not be written"),
-            Some(10) => unusable(&format!("the disk failed ({error})")),
+            Some(10) => StoreError::DiskFailed {
+                doing,
+                path,
+                reason: error.to_string(),
+            },
             Some(11) => StoreError::Damaged {
                 what: format!("the file {} is malformed", path.display()),
             },
-            Some(13) => unusable("the disk is full"),
             Some(14) => unusable("the file or one beside it cannot be opened"),
             Some(26) => unusable("it is not a database"),
             Some(_) | None => match error {
@@ -255,6 +357,42 @@ fn prepare_file(path: &Path) -> io::Result<()> {
         // SQLite would fall back to reading, and fail at the first write.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => private::check_writable(path),
         Err(error) => Err(error),
+    }
+}
+
+/// Tells whether some of the ledger may lie in its write-ahead log.
+fn has_log(path: &Path) -> bool {
+    let found = log_of(path).metadata();
+    found.map_or_else(
+        |error| error.kind() != io::ErrorKind::NotFound,
+        |log| log.len() > 0,
+    )
+}
+
+/// Copies a ledger that nobody writes, with its write-ahead log, into a new private directory.
+fn copy_with_log(path: &Path) -> io::Result<(TempDir, PathBuf)> {
+    let log = log_of(path);
+    let state = || {
+        [path, &log].map(|file| {
+            let found = file.metadata().ok();
+            found.map(|found| (found.len(), found.modified().ok()))
+        })
+    };
+    let directory = tempfile::tempdir()?;
+    let copy = directory.path().join("ledger.db");
+    let before = state();
+    std::fs::copy(path, &copy)?;
+    if has_log(path) {
+        std::fs::copy(&log, log_of(&copy))?;
+    }
+    for file in [copy.clone(), log_of(&copy)] {
+        if file.exists() {
+            private::make_private(&file)?;
+        }
+    }
+    match state() == before {
+        true => Ok((directory, copy)),
+        false => Err(io::Error::other("somebody writes to it")),
     }
 }
 

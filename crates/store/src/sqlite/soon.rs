@@ -38,6 +38,7 @@ impl Soon for SqliteStore {
         if self.site.options.durability == Durability::Crash {
             return Ok(());
         }
+        self.site.refusal()?;
         // SQLite has no lock on this file that closing it could drop.
         let log = log_of(&self.site.path);
         let synced = tokio::task::spawn_blocking(move || match File::open(log) {
@@ -48,17 +49,13 @@ impl Soon for SqliteStore {
         let synced = synced.await.map_err(std::io::Error::other);
         synced.flatten().map_err(|error| {
             self.site.give_up();
-            StoreError::Unusable {
-                doing: "write",
-                path: self.site.path.clone(),
-                reason: format!("the disk failed ({error})"),
-            }
+            StoreError::of_file("write", &self.site.path, &error)
         })
     }
 }
 
 /// Returns the write-ahead log of a file.
-fn log_of(path: &Path) -> PathBuf {
+pub(super) fn log_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push("-wal");
     PathBuf::from(name)

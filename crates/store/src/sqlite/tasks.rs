@@ -13,7 +13,7 @@ use super::leases::Tenure;
 use super::lookup::{Meant, Table, look_up};
 use super::projection::case_from_column;
 use super::site::Site;
-use super::{SqliteStore, clock, from_column, read, runs, to_column};
+use super::{SqliteStore, from_column, read, runs, to_column};
 use crate::{StoreError, TaskRecord, Tasks};
 
 #[async_trait]
@@ -214,7 +214,7 @@ const SELECT: &str = "
     SELECT tasks.id, tasks.state, tasks.body, tasks.rejections, tasks.instructions,
            tasks.commit_id, tasks.added_at_ms, tasks.changed_at_ms,
            leases.holder_host, leases.holder_pid, leases.holder_nonce,
-           leases.generation, leases.expires_at_ms
+           leases.generation, leases.expires_at_ms, leases.boot_expires_at_ms
     FROM tasks
     JOIN leases ON leases.case_id = tasks.id
     LEFT JOIN sections ON sections.name = tasks.section
@@ -308,10 +308,9 @@ fn record(row: &SqliteRow, site: &Site) -> Result<TaskRecord, StoreError> {
         what: format!("task {id}: {error}"),
     };
     let (state, body): (String, String) = (row.try_get("state")?, row.try_get("body")?);
-    let ttl = u64::try_from(site.options.lease_ttl.as_millis()).unwrap_or(u64::MAX);
     let tenure = Tenure::from_row(row)?;
     let holder = tenure
-        .is_alive(clock(), ttl, site.directory())
+        .is_alive(&site.leases(), site.directory())
         .then(|| tenure.holder_name())
         .flatten();
     Ok(TaskRecord {

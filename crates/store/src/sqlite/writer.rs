@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tribunal_core::time::Timestamp;
 
-use super::clock;
+use super::lease_clock::LeaseClock;
 use super::site::{Patience, Purpose, Site, code, is_busy};
 use crate::{Durability, StoreError, crashpoint};
 
@@ -39,8 +39,8 @@ pub(super) struct Tx<'w> {
     pub(super) now: Timestamp,
     /// Where other processes have their lock files.
     pub(super) directory: &'w Path,
-    /// How long a lease lasts.
-    pub(super) lease_ttl_ms: u64,
+    /// The same time by the clocks of leases.
+    pub(super) leases: LeaseClock,
 }
 
 /// Hands writes to the task, which starts with the first of them.
@@ -74,6 +74,7 @@ impl Writer {
         write: W,
         durability: Durability,
     ) -> Result<W::Answer, StoreError> {
+        self.site.refusal()?;
         let queue = self.queue()?;
         let (reply, answer) = oneshot::channel();
         let job = Pending {
@@ -211,7 +212,7 @@ impl Task {
         while waiting.recv_many(&mut group, GROUP).await > 0 {
             let durability = wanted(&group);
             if self.site.has_given_up() {
-                self.broken.get_or_insert_with(|| StoreError::Unusable {
+                self.broken.get_or_insert_with(|| StoreError::DiskFailed {
                     doing: "write",
                     path: self.site.path.clone(),
                     reason: "the disk failed before".to_owned(),
@@ -329,12 +330,12 @@ impl Task {
         conn: &mut SqliteConnection,
         group: &mut [Box<dyn Job>],
     ) -> Result<Applied, StoreError> {
-        let ttl = self.site.options.lease_ttl.as_millis();
+        let leases = self.site.leases();
         let mut tx = Tx {
             conn,
-            now: clock(),
+            now: leases.wall,
             directory: self.site.directory(),
-            lease_ttl_ms: u64::try_from(ttl).unwrap_or(u64::MAX),
+            leases,
         };
         if let [job] = group {
             return job.run(&mut tx).await;
@@ -371,6 +372,19 @@ fn again(error: &StoreError, path: &Path) -> StoreError {
             path,
             reason,
         } => StoreError::Unusable {
+            doing,
+            path: path.clone(),
+            reason: reason.clone(),
+        },
+        StoreError::DiskFull { doing, path } => StoreError::DiskFull {
+            doing,
+            path: path.clone(),
+        },
+        StoreError::DiskFailed {
+            doing,
+            path,
+            reason,
+        } => StoreError::DiskFailed {
             doing,
             path: path.clone(),
             reason: reason.clone(),
