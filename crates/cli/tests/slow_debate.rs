@@ -174,7 +174,9 @@ fn a_debate_ends_the_same_wherever_it_is_killed() {
     let mut reference = debate(4);
     let points = reference.crash_points(&["review", "--json"]);
     let expected = settled(&reference, "the whole");
-    for (name, hits) in points {
+    // A ledger that is being made holds no case yet.
+    let points = points.into_iter();
+    for (name, hits) in points.filter(|(name, _)| !name.starts_with("store.migrate")) {
         // The beginning and round 1 are killed elsewhere: here it is what comes after.
         for hit in BTreeSet::from([hits * 5 / 8, hits * 6 / 8, hits * 7 / 8, hits]) {
             if hits < 4 {

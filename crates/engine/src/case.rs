@@ -458,6 +458,11 @@ impl Case {
         matches!(renewed, Err(StoreError::LeaseLost { .. }))
     }
 
+    /// Tells whether a step has come to its end, here or before.
+    pub(crate) async fn has_finished(&self, key: &StepKey) -> Result<bool, CaseError> {
+        Ok(self.finished(key).await?.is_some())
+    }
+
     async fn finished(&self, key: &StepKey) -> Result<Option<serde_json::Value>, CaseError> {
         // Of a case that began here, nobody else has finished anything.
         if !self.resumed && !self.finished_here().contains(key) {

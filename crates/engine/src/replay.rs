@@ -139,12 +139,17 @@ impl Stage {
     async fn play_trial(&self) -> Result<Vec<String>, CaseError> {
         let (record, events) = (&self.exported.case, &self.exported.events);
         let then = crate::trial::told(events)?;
-        let now = self.engine.replay_trial(record, &then).await?;
+        let now = self.engine.replay_trial(record, events).await?;
         let mut differences = Vec::new();
         if then.panel != now.panel {
             differences.push("the panel is designed differently".to_owned());
         }
-        if then.verdict != now.verdict {
+        let is_same = match (&then.verdict, &now.verdict) {
+            (Some(then), Some(now)) => is_same_outcome(then, now),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        if !is_same {
             differences.push("the verdict comes out differently".to_owned());
         }
         Ok(differences)
@@ -328,4 +333,15 @@ fn copy_blobs(from: &LedgerDir, to: &LedgerDir) -> std::io::Result<()> {
         to.put_blob(&bytes)?;
     }
     Ok(())
+}
+/// Tells whether judges came to the same: who won, by which numbers. How sure that is, later versions may
+/// say in other words.
+fn is_same_outcome(then: &Verdict, now: &Verdict) -> bool {
+    let same = |(then, now): (&Ranked, &Ranked)| {
+        (&then.contestant, then.rank, then.score, then.average)
+            == (&now.contestant, now.rank, now.score, now.average)
+    };
+    (&then.winner, then.method, then.weighted) == (&now.winner, now.method, now.weighted)
+        && then.ranking.len() == now.ranking.len()
+        && then.ranking.iter().zip(&now.ranking).all(same)
 }

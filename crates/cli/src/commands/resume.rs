@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// The case: its id, or the beginning or end of it, or that of a dispute or finding; the newest
     /// unfinished one if not given
     case: Option<String>,
-    /// The most that a run over the tasks may cost from now on, what it has cost before included
+    /// The most that a trial or a run over the tasks may cost from now on, what it has cost before included
     #[arg(long, value_name = "USD", value_parser = parse_cost)]
     max_cost: Option<Usd>,
     /// How to print the result
@@ -50,8 +50,15 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         let max_cost = args.max_cost.map(|cost| cost.0);
         return tasks::resume(invocation, &engine, &record, max_cost, format).await;
     }
-    if args.max_cost.is_some() {
-        let why = format!("case {} is no run that could go on", record.id);
+    let engine = match record.kind {
+        CaseKind::Trial => {
+            let allowed = args.max_cost.map(|cost| cost.0);
+            engine.within_cap_of(&record, allowed).await?
+        }
+        _ => engine,
+    };
+    if args.max_cost.is_some() && record.kind != CaseKind::Trial {
+        let why = format!("case {} is no run or trial that could go on", record.id);
         return Err(
             CliError::new(Exit::Usage, format!("{why}, and `--max-cost` is for those"))
                 .hint("`--set budget.per_case=USD` limits any other case"),

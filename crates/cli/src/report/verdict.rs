@@ -30,17 +30,22 @@ pub(crate) fn render(verdict: &Verdict, name: impl Fn(&str) -> String) -> String
     }
     text.push('\n');
     if let Some(margin) = &verdict.margin {
-        let clear = if margin.clear { "clear" } else { "not clear" };
         let over = name(&margin.over);
         let points = margin.points.tenths();
-        let between = between(margin.interval);
-        let _ = writeln!(
-            text,
-            "Margin: {points} points over {over}{between}, {clear}"
-        );
+        let sure = match (margin.interval, margin.clear) {
+            (None, _) => ", too few judges for an interval".to_owned(),
+            (Some(_), true) => format!("{}, clear", between(margin.interval)),
+            (Some(_), false) => format!("{}, not clear", between(margin.interval)),
+        };
+        let _ = writeln!(text, "Margin: {points} points over {over}{sure}");
     }
     if let Some(sure) = verdict.confidence {
-        let _ = writeln!(text, "Confidence: {sure} %");
+        let (counted, left_out) = (verdict.judges.len(), verdict.excluded.len());
+        let of = match left_out {
+            0 => String::new(),
+            _ => format!(", {counted} of {} judges", counted + left_out),
+        };
+        let _ = writeln!(text, "Confidence: {sure} %{of}");
     }
     if let Some(agreement) = verdict.agreement {
         let (alpha, n) = (agreement.alpha.hundredths(), agreement.n);
@@ -114,11 +119,11 @@ fn judges(text: &mut String, verdict: &Verdict, name: &impl Fn(&str) -> String) 
 
 fn lean(judge: &Seated) -> String {
     let points = judge.lean.rounded();
-    let side = if points < 0 { "below" } else { "above" };
+    let side = if points < 0 { "lower" } else { "higher" };
     match points.abs() {
         0 => String::new(),
-        1 => format!(", 1 point {side} the others"),
-        points => format!(", {points} points {side} the others"),
+        1 => format!("; scores 1 point {side} than others on average"),
+        points => format!("; scores {points} points {side} than others on average"),
     }
 }
 

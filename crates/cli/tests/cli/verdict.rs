@@ -15,40 +15,40 @@ fn a_comparison_becomes_a_verdict_with_its_doubt() {
     insta::assert_snapshot!(ran.stdout, @"
     queue won with an average score of 75.0/100.
 
-      1. queue       75.0 ± 10.1, 95 % within 31.3 to 100.0
-      2. batch       74.0 ± 8.1, 95 % within 39.2 to 100.0
-      3. invariant   70.2 ± 5.3, 95 % within 47.2 to 93.1
+      1. queue       75.0
+      2. batch       74.0
+      3. invariant   70.2
 
-    Margin: 1.0 points over batch, 95 % within -76.3 to 78.3, not clear
+    Margin: 1.0 points over batch, too few judges for an interval
     Confidence: 63 %
     Agreement: Krippendorff's α -0.29 over 9 scores
     Judges:
-      innovation: prefers batch, 3 points below the others
-      pragmatist: prefers queue, 1 point below the others
-      safety: prefers queue, 4 points above the others
+      innovation: prefers batch; scores 3 points lower than others on average
+      pragmatist: prefers queue; scores 1 point lower than others on average
+      safety: prefers queue; scores 4 points higher than others on average
     Doubts:
-      - the margin may be chance: its interval includes zero
+      - 3 voices are too few for an interval: it takes four
       - the judges hardly agree (α -0.29)
     ");
     let ran = env
         .run(["verdict", "scores.json", "--method", "median"])
         .assert_code(0);
     insta::assert_snapshot!(ran.stdout, @"
-    queue won with an average score of 75.0/100.
+    queue won with a median of 82.0/100; the plain average is 75.0.
 
-      1. queue       75.0 ± 10.1, 95 % within 31.3 to 100.0  median: 82.0
-      2. batch       74.0 ± 8.1, 95 % within 39.2 to 100.0
-      3. invariant   70.2 ± 5.3, 95 % within 47.2 to 93.1  median: 70.0
+      1. queue       75.0  median: 82.0
+      2. batch       74.0
+      3. invariant   70.2  median: 70.0
 
-    Margin: 1.0 points over batch, 95 % within -76.3 to 78.3, not clear
+    Margin: 1.0 points over batch, too few judges for an interval
     Confidence: 63 %
     Agreement: Krippendorff's α -0.29 over 9 scores
     Judges:
-      innovation: prefers batch, 3 points below the others
-      pragmatist: prefers queue, 1 point below the others
-      safety: prefers queue, 4 points above the others
+      innovation: prefers batch; scores 3 points lower than others on average
+      pragmatist: prefers queue; scores 1 point lower than others on average
+      safety: prefers queue; scores 4 points higher than others on average
     Doubts:
-      - the margin may be chance: its interval includes zero
+      - 3 voices are too few for an interval: it takes four
       - the judges hardly agree (α -0.29)
     ");
 }

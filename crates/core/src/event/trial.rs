@@ -183,6 +183,14 @@ impl TrialEvent {
         "hindsight_stated",
     ];
 
+    /// Tells whether somebody begins to be heard with it.
+    pub(crate) fn hears_somebody(&self) -> bool {
+        matches!(
+            self,
+            Self::ContestantStarted { .. } | Self::JudgingStarted { .. }
+        )
+    }
+
     /// Returns the word in `type`.
     #[must_use]
     pub fn type_name(&self) -> &'static str {

@@ -186,19 +186,19 @@ pub struct Masked {
     pub name: String,
 }
 
-/// Returns a whole number from 0 to 100. Text is no number, and nothing is moved into the scale.
-fn score(value: &Value, at: &str) -> Result<u8, String> {
+/// Returns a number from 0 to 100, also one that is written as text. Nothing is moved into the scale.
+fn score(value: &Value, at: &str) -> Result<Points, String> {
     let given = value.get("score").filter(|score| !score.is_null());
     let given = given.ok_or_else(|| format!("{at}: there is no `score`"))?;
     let points = match given {
         Value::Number(number) => number.to_string().parse::<Points>().ok(),
+        Value::String(text) => text.trim().parse::<Points>().ok(),
         _ => None,
     };
-    let whole = points.filter(|points| points.is_score());
-    let whole = whole.and_then(Points::whole_of);
-    whole.ok_or_else(|| {
+    let points = points.filter(|points| points.is_score());
+    points.ok_or_else(|| {
         let given = truncate_chars(&given.to_string(), LONGEST_NAME).into_owned();
-        format!("{at}.score: {given} is no whole number from 0 to 100")
+        format!("{at}.score: {given} is no number from 0 to 100")
     })
 }
 

@@ -67,9 +67,13 @@ pub struct Design {
     pub reasoning: String,
 }
 
-/// Returns the panel that sits when no arbiter designs one: at most `most` of three judges.
+/// Judges of the default panel, unless more were named.
+const USUAL_JUDGES: usize = 3;
+
+/// Returns the panel that sits when no arbiter designs one: three judges, more if as many agents were
+/// `named` to judge, and at most `most`.
 #[must_use]
-pub fn default_panel(most: usize) -> Vec<Design> {
+pub fn default_panel(most: usize, named: usize) -> Vec<Design> {
     let design = |name: &str, focus: &str, criteria: &[&str]| Design {
         name: name.to_owned(),
         focus: focus.to_owned(),
@@ -104,6 +108,25 @@ pub fn default_panel(most: usize) -> Vec<Design> {
                 "It is explained so that another person could go on with it",
             ],
         ),
+        design(
+            "Completeness",
+            "Does anything obvious lack?",
+            &[
+                "Every part of the challenge is dealt with",
+                "What others would ask next is answered or named as open",
+                "What it leaves out, it leaves out for a reason",
+            ],
+        ),
+        design(
+            "Clarity",
+            "Can one act on it?",
+            &[
+                "It says what to do, not only what to think about",
+                "Its words are plain and its order helps the reader",
+                "What is certain and what is guessed can be told apart",
+            ],
+        ),
     ];
-    all.into_iter().take(most.max(1)).collect()
+    let seats = named.max(USUAL_JUDGES).min(most.max(1));
+    all.into_iter().take(seats).collect()
 }

@@ -5,6 +5,7 @@
 
 pub mod archetype;
 mod faults;
+mod mask;
 pub mod report;
 mod state;
 
@@ -14,7 +15,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use faults::faults;
-pub use state::{Heard, Next, OutOfOrder, Phase, Scored, State, Trial};
+pub use mask::AnswerMask;
+pub use state::{Heard, Next, OutOfOrder, Phase, Scored, Setbacks, State, Trial};
 
 use crate::ids::{AgentName, CaseId};
 use crate::verdict::Points;
@@ -120,7 +122,7 @@ pub struct Scorecard {
     /// The contestant's id.
     pub contestant: String,
     /// From 0 to 100.
-    pub score: u8,
+    pub score: Points,
     /// What is good about the answer.
     pub strengths: Vec<String>,
     /// What is not.
@@ -144,12 +146,7 @@ impl Evaluation {
     pub fn scores(&self) -> BTreeMap<String, Points> {
         let cards = self.cards.iter();
         cards
-            .map(|card| {
-                (
-                    card.contestant.clone(),
-                    Points::whole(i32::from(card.score)),
-                )
-            })
+            .map(|card| (card.contestant.clone(), card.score))
             .collect()
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Contestant, Decree, DesignedBy, Evaluation, Hindsight, Judge, Mode, Output, State};
 use crate::ids::CaseId;
 use crate::money::Spend;
-use crate::verdict::Verdict;
+use crate::verdict::{Method, Verdict};
 
 /// The form of the report.
 pub const SCHEMA: &str = "tribunal.trial.v1";
@@ -131,23 +131,37 @@ pub fn summary(verdict: &Verdict, name: impl Fn(&str) -> String) -> String {
     let Some(first) = verdict.ranking.first() else {
         return "Nobody was judged.".to_owned();
     };
-    let average = first.average.tenths();
+    let names = |ids: Vec<&str>| {
+        let names: Vec<String> = ids.into_iter().map(&name).collect();
+        names.join(" and ")
+    };
+    let number = match (verdict.weighted, verdict.method) {
+        (false, Method::Mean) => format!("an average score of {}/100", first.average.tenths()),
+        (true, method) => format!("a weighted {method} of {}/100", first.score.tenths()),
+        (false, Method::Pairwise) => {
+            format!("a pairwise strength of {}/100", first.score.tenths())
+        }
+        (false, method) => format!("a {method} of {}/100", first.score.tenths()),
+    };
+    let leaders = verdict.best_average();
+    let plain = match (verdict.is_by_other_means(), leaders.first()) {
+        (true, Some(best)) => {
+            let ids: Vec<&str> = leaders.iter().map(|one| one.contestant.as_str()).collect();
+            let average = best.average.tenths();
+            match ids == verdict.leaders() {
+                true => format!("; the plain average is {average}"),
+                false => format!("; by plain average {} leads with {average}", names(ids)),
+            }
+        }
+        (false, _) | (true, None) => String::new(),
+    };
     match &verdict.winner {
         Some(winner) if verdict.ranking.len() == 1 => format!(
-            "{} was the only contestant left, with an average score of {average}/100.",
+            "{} was the only contestant left, with {number}{plain}.",
             name(winner)
         ),
-        Some(winner) => format!(
-            "{} won with an average score of {average}/100.",
-            name(winner)
-        ),
-        None => {
-            let tied: Vec<String> = verdict.leaders().iter().map(|id| name(id)).collect();
-            format!(
-                "{} tie with an average score of {average}/100.",
-                tied.join(" and ")
-            )
-        }
+        Some(winner) => format!("{} won with {number}{plain}.", name(winner)),
+        None => format!("{} tie with {number}{plain}.", names(verdict.leaders())),
     }
 }
 

@@ -3,6 +3,7 @@
 //! designing → contending → empanelling → judging → verdict → decree → complete. Every failure is a
 //! state of its own that remembers its phase; a resumed trial goes on from there.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -133,6 +134,27 @@ pub struct OutOfOrder {
     pub phase: Phase,
 }
 
+/// How often those who take part failed, so that asking again is a new step.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Setbacks {
+    contestants: BTreeMap<String, u32>,
+    judges: BTreeMap<String, u32>,
+}
+
+impl Setbacks {
+    /// Returns which attempt of a contestant the next one is, from 1.
+    #[must_use]
+    pub fn contestant_attempt(&self, id: &str) -> u32 {
+        self.contestants.get(id).map_or(1, |failed| failed + 1)
+    }
+
+    /// Returns which attempt of a judge the next one is, from 1.
+    #[must_use]
+    pub fn judge_attempt(&self, id: &str) -> u32 {
+        self.judges.get(id).map_or(1, |failed| failed + 1)
+    }
+}
+
 /// A trial, rebuilt from its events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trial {
@@ -144,6 +166,8 @@ pub struct Trial {
     pub panel: Option<Panel>,
     /// What came of each judge, in the order of the panel.
     pub scored: Vec<Option<Scored>>,
+    /// How often each contestant and each judge failed so far, by their ids.
+    pub setbacks: Setbacks,
     /// The verdict, once reached.
     pub verdict: Option<Verdict>,
     /// The decree, once issued, with its note.
@@ -161,6 +185,7 @@ impl Default for Trial {
             contestants: Vec::new(),
             panel: None,
             scored: Vec::new(),
+            setbacks: Setbacks::default(),
             verdict: None,
             decree: None,
             hindsight: None,
@@ -185,6 +210,12 @@ impl Trial {
                 Some(Heard::Answered { output }) => Some((one, output.as_str())),
                 Some(Heard::Failed { .. }) | None => None,
             })
+    }
+
+    /// Tells whether it failed and nobody has taken it up since.
+    #[must_use]
+    pub fn is_failed(&self) -> bool {
+        matches!(self.state, State::Failed { .. })
     }
 
     /// Takes up a trial that failed: whoever failed in that phase is tried again.
@@ -274,6 +305,10 @@ impl Trial {
 
     /// Takes note of what happened.
     pub fn apply(&mut self, event: &TrialEvent) -> Result<(), OutOfOrder> {
+        // A trial that failed is taken up by whoever hears somebody in it again.
+        if self.is_failed() && event.hears_somebody() {
+            self.take_up();
+        }
         let phase = self.phase();
         let in_phase = |wanted: Phase| match phase == wanted {
             true => Ok(()),
@@ -301,6 +336,8 @@ impl Trial {
                 contestant, why, ..
             } => {
                 in_phase(Phase::Contending)?;
+                let failed = self.setbacks.contestants.entry(contestant.clone());
+                *failed.or_default() += 1;
                 self.hear(contestant, Heard::Failed { why: why.clone() });
             }
             TrialEvent::ArbiterStarted { .. } => in_phase(Phase::Empanelling)?,
@@ -328,6 +365,8 @@ impl Trial {
             }
             TrialEvent::JudgeFailed { judge, why, .. } => {
                 in_phase(Phase::Judging)?;
+                let failed = self.setbacks.judges.entry(judge.clone());
+                *failed.or_default() += 1;
                 self.score(judge, Scored::Failed { why: why.clone() });
             }
             TrialEvent::VerdictReached { verdict, .. } => {

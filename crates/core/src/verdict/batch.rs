@@ -101,10 +101,13 @@ fn scores(given: &Value) -> Result<BTreeMap<String, Points>, String> {
         return Err("it scored nobody".to_owned());
     }
     let read = scores.iter().map(|(id, score)| {
-        let points = serde_json::from_value(score.clone());
+        let points = match score {
+            serde_json::Value::String(text) => text.trim().parse().ok(),
+            other => serde_json::from_value(other.clone()).ok(),
+        };
         match points {
-            Ok(points) => Ok((id.clone(), points)),
-            Err(_) => Err(format!("its score of `{id}` is no number")),
+            Some(points) => Ok((id.clone(), points)),
+            None => Err(format!("its score of `{id}` is no number")),
         }
     });
     read.collect()
@@ -146,12 +149,20 @@ mod tests {
                 r#"{"item_id":1,"winner":"tie","confidence":50,"scores":{"x":50,"y":50}}"#,
             ),
             (
-                r#""a": {"scores": {"x": 5, "y": 4}}, "b": {"scores": {"x": 5}}, "c": {"scores": {"x": "9", "y": 1}}, "d": 3, "e": {"scores": {"x": 101, "y": 0}}"#,
-                "{\"item_id\":1,\"winner\":\"x\",\"confidence\":75,\"scores\":{\"x\":5,\"y\":4}}\nb: it did not score `y`\nc: its score of `x` is no number\nd: it has no object `scores`\ne: it gave `x` 101, which is not from 0 to 100",
+                r#""a": {"scores": {"x": 5, "y": 4}}, "b": {"scores": {"x": 5}}, "c": {"scores": {"x": "nine", "y": 1}}, "d": 3, "e": {"scores": {"x": 101, "y": 0}}"#,
+                "{\"item_id\":1,\"winner\":\"x\",\"confidence\":55,\"scores\":{\"x\":5,\"y\":4}}\nb: it did not score `y`\nc: its score of `x` is no number\nd: it has no object `scores`\ne: it gave `x` 101, which is not from 0 to 100",
             ),
             (
                 r#""a": {"scores": {"x": 5}}, "b": {"scores": {"y": 5}}"#,
-                "no judge scored every contestant",
+                "no judge counts (a: it did not score `y`; b: it did not score `x`)",
+            ),
+            (
+                r#""a": {"scores": {"x": 101, "y": "5.5"}}"#,
+                "no judge counts (a: it gave `x` 101, which is not from 0 to 100)",
+            ),
+            (
+                r#""a": {"scores": {"x": "82.5", "y": 82}}"#,
+                "{\"item_id\":1,\"winner\":\"x\",\"confidence\":75,\"scores\":{\"x\":82.5,\"y\":82}}",
             ),
             (
                 r#""a": {"family": "m", "scores": {"x": 5, "y": 4}}, "b": {"family": "m", "scores": {"x": 5, "y": 4}}"#,

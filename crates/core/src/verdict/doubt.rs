@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::agreement::middle;
 use super::method::Table;
 use super::points::{PART, divide};
+use super::spread::FEWEST_VOICES;
 use super::weights::Weights;
 use super::{Ballot, Points, Seated, Verdict};
 
@@ -51,6 +52,18 @@ pub enum Doubt {
     OneJudge,
     /// The margin may well be chance.
     Unclear,
+    /// Fewer than four voices count, which is too few to say how far the result would move.
+    FewVoices {
+        /// How many count.
+        voices: u32,
+    },
+    /// By the plain average somebody else leads.
+    PlainAverage {
+        /// Who does.
+        contestants: Vec<String>,
+        /// With which average.
+        average: Points,
+    },
     /// The judges of one family count as one voice, and these are fewer voices than judges.
     SharedFamily {
         /// How many judges weigh something.
@@ -87,6 +100,9 @@ pub enum Doubt {
     Shortened {
         /// Their ids.
         contestants: Vec<String>,
+        /// The percentage of each that they saw; nothing in old records.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        shown: Vec<u8>,
     },
 }
 
@@ -105,6 +121,21 @@ impl Doubt {
             Self::Unopposed => "only one contestant was left to judge".to_owned(),
             Self::OneJudge => "only one judge counts".to_owned(),
             Self::Unclear => "the margin may be chance: its interval includes zero".to_owned(),
+            Self::FewVoices { voices } => {
+                format!("{voices} voices are too few for an interval: it takes four")
+            }
+            Self::PlainAverage {
+                contestants,
+                average,
+            } => {
+                let names: Vec<String> = contestants.iter().map(|id| name(id)).collect();
+                let leads = if names.len() == 1 { "leads" } else { "lead" };
+                format!(
+                    "by plain average {} {leads} with {}",
+                    names.join(" and "),
+                    average.tenths()
+                )
+            }
             Self::SharedFamily {
                 judges,
                 families: 1,
@@ -142,12 +173,14 @@ impl Doubt {
             }
             Self::Excluded { judges: 1 } => "1 judge was left out".to_owned(),
             Self::Excluded { judges } => format!("{judges} judges were left out"),
-            Self::Shortened { contestants } => {
-                let names: Vec<String> = contestants.iter().map(|id| name(id)).collect();
-                format!(
-                    "judges saw only a part of what {} handed in",
-                    names.join(" and ")
-                )
+            Self::Shortened { contestants, shown } => {
+                let shares = shown.iter().map(|percent| format!("{percent} %"));
+                let shares = shares.chain(std::iter::repeat("a part".to_owned()));
+                let parts = contestants.iter().zip(shares);
+                let parts: Vec<String> = parts
+                    .map(|(id, share)| format!("{share} of what {} handed in", name(id)))
+                    .collect();
+                format!("judges saw only {}", parts.join(" and "))
             }
         }
     }
@@ -230,7 +263,8 @@ pub(super) fn doubts(
         Some(margin) if !margin.clear && margin.interval.is_some() => doubts.push(Doubt::Unclear),
         Some(_) => {}
     }
-    doubts.extend(few_voices(weights));
+    doubts.extend(few_voices(verdict, weights));
+    doubts.extend(plain_average(verdict));
     if verdict.winner.is_some() && verdict.confidence.is_some_and(|sure| sure < 50) {
         let weighted = verdict.weighted;
         doubts.push(Doubt::Outvoted { weighted });
@@ -255,7 +289,7 @@ pub(super) fn doubts(
 }
 
 /// Reports that fewer voices count than judges sit.
-fn few_voices(weights: &Weights) -> Option<Doubt> {
+fn few_voices(verdict: &Verdict, weights: &Weights) -> Option<Doubt> {
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     match weights.heard() {
         (1, _) => Some(Doubt::OneJudge),
@@ -263,8 +297,25 @@ fn few_voices(weights: &Weights) -> Option<Doubt> {
             judges: count(judges),
             families: count(voices),
         }),
+        (_, voices) if voices < FEWEST_VOICES && verdict.winner.is_some() => {
+            let voices = count(voices);
+            verdict.margin.as_ref().map(|_| Doubt::FewVoices { voices })
+        }
         _ => None,
     }
+}
+
+/// Reports that somebody else leads by the plain average.
+fn plain_average(verdict: &Verdict) -> Option<Doubt> {
+    let best = verdict.best_average();
+    let mut ids: Vec<&str> = best.iter().map(|one| one.contestant.as_str()).collect();
+    let mut leaders = verdict.leaders();
+    ids.sort_unstable();
+    leaders.sort_unstable();
+    (ids != leaders).then(|| Doubt::PlainAverage {
+        contestants: ids.into_iter().map(str::to_owned).collect(),
+        average: best.first().map(|one| one.average).unwrap_or_default(),
+    })
 }
 
 /// Reports judges whose view of the first two depends on the order in which they saw them.

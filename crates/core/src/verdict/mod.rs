@@ -46,8 +46,8 @@ pub struct Sitting {
     pub ballots: Vec<Ballot>,
     /// Judges who gave nothing that could be read.
     pub absent: Vec<Excluded>,
-    /// Contestants whose answers the judges did not see whole.
-    pub shortened: BTreeSet<String>,
+    /// Contestants whose answers the judges did not see whole, with the percentage that they saw.
+    pub shortened: BTreeMap<String, u8>,
 }
 
 /// What one judge gave.
@@ -75,7 +75,8 @@ pub struct Verdict {
     /// Whether judges were weighted by their record.
     pub weighted: bool,
     /// How sure it is that the winner is better than the second, 0 to 100: the share of the judges
-    /// who prefer it, drawn towards one half, and the more so the fewer families they are of.
+    /// who prefer it, drawn towards one half, and the more so the fewer families they are of. A
+    /// judge who sat and does not count is half a voice for either.
     /// Nothing when there is nobody to compare it with.
     pub confidence: Option<u8>,
     /// All contestants, the best first; those with the same score share a rank.
@@ -103,7 +104,7 @@ pub struct Ranked {
     pub score: Points,
     /// The plain average of its scores, whatever the method.
     pub average: Points,
-    /// Standard error of the weighted average, by family; nothing of a single one.
+    /// Standard error of the weighted average, by family; nothing of fewer than four of them.
     pub error: Option<Points>,
     /// Where the average lies with 95 % certainty, if judges like these were asked again.
     pub interval: Option<(Points, Points)>,
@@ -120,7 +121,7 @@ pub struct Margin {
     pub over: String,
     /// Average difference in points, judge by judge. Below zero when the method sees it differently.
     pub points: Points,
-    /// Where the difference lies with 95 % certainty; nothing of a single family.
+    /// Where the difference lies with 95 % certainty; nothing of fewer than four families.
     pub interval: Option<(Points, Points)>,
     /// Whether the interval lies above zero.
     pub clear: bool,
@@ -160,7 +161,7 @@ pub enum NoVerdict {
     #[error("there is no contestant")]
     NoContestant,
     /// No judge scored every contestant.
-    #[error("no judge scored every contestant")]
+    #[error("{}", no_judge(excluded))]
     NoJudge {
         /// Those who tried.
         excluded: Vec<Excluded>,
@@ -185,6 +186,20 @@ impl Verdict {
             let mut prefers = judge.prefers.iter();
             !prefers.any(|one| first.contains(&one.as_str()))
         })
+    }
+
+    /// Returns those with the best plain average, whatever the method made of the scores.
+    #[must_use]
+    pub fn best_average(&self) -> Vec<&Ranked> {
+        let best = self.ranking.iter().map(|one| one.average).max();
+        let first = self.ranking.iter().filter(|one| Some(one.average) == best);
+        first.collect()
+    }
+
+    /// Tells whether something else than the plain average decided.
+    #[must_use]
+    pub fn is_by_other_means(&self) -> bool {
+        self.weighted || self.method != Method::Mean
     }
 
     /// Returns the ids in the first place: one, or those who tie.
@@ -240,7 +255,7 @@ pub fn decide(
         weighted: weights.by_record,
         confidence: order
             .get(1)
-            .map(|&second| confidence(&table, order[0], second, &weights)),
+            .map(|&second| confidence(&table, order[0], second, &weights, excluded.len())),
         margin: order
             .get(1)
             .map(|&second| Margin::of(&table, &ids, order[0], second, &weights)),
@@ -252,8 +267,10 @@ pub fn decide(
     };
     verdict.doubts = doubt::doubts(&verdict, &table, &ids, &weights);
     if !sitting.shortened.is_empty() {
-        let contestants = sitting.shortened.iter().cloned().collect();
-        verdict.doubts.push(Doubt::Shortened { contestants });
+        verdict.doubts.push(Doubt::Shortened {
+            contestants: sitting.shortened.keys().cloned().collect(),
+            shown: sitting.shortened.values().copied().collect(),
+        });
     }
     Ok(verdict)
 }
@@ -356,9 +373,21 @@ fn rank(
     ranking
 }
 
+/// Says why nobody counts, each judge with its reason.
+fn no_judge(excluded: &[Excluded]) -> String {
+    let each = excluded
+        .iter()
+        .map(|one| format!("{}: {}", one.judge, one.why));
+    match excluded {
+        [] => "there is no judge".to_owned(),
+        _ => format!("no judge counts ({})", each.collect::<Vec<_>>().join("; ")),
+    }
+}
+
 /// Returns how sure it is that `first` is better than `second`: the weighted share of judges who
-/// prefer it, with half a judge added to either side.
-fn confidence(table: &Table, first: usize, second: usize, weights: &Weights) -> u8 {
+/// prefer it, with half a judge added to either side. Of `absent` judges, who sat and do not count,
+/// nobody knows whom they would have preferred.
+fn confidence(table: &Table, first: usize, second: usize, weights: &Weights, absent: usize) -> u8 {
     let preferred = table.rows.iter().zip(&weights.each).map(|(row, weight)| {
         match row[first].cmp(&row[second]) {
             std::cmp::Ordering::Greater => *weight,
@@ -367,6 +396,9 @@ fn confidence(table: &Table, first: usize, second: usize, weights: &Weights) -> 
         }
     });
     let share = divide(preferred.sum::<i128>() * PART, weights.total());
+    let seats = |count: usize| i128::try_from(count).unwrap_or(i128::MAX / PART);
+    let (heard, absent) = (seats(table.rows.len()), seats(absent));
+    let share = divide(share * heard + PART * absent / 2, heard + absent);
     let voices = weights.voices();
     let drawn = divide(100 * (share * voices + 500 * PART), (voices + 1000) * PART);
     u8::try_from(drawn).unwrap_or(100)
@@ -377,10 +409,12 @@ impl Margin {
         let leads = differences(&table.rows, first, second);
         let mean = weights.mean(&leads);
         let bounds = interval(mean, spread::error(&leads, weights), weights);
+        let full = Points::FULL.millionths();
+        let within = |bound: i128| Points::of(bound.clamp(-full, full));
         Self {
             over: ids[second].clone(),
             points: Points::of(mean),
-            interval: bounds.map(|(low, high)| (Points::of(low), Points::of(high))),
+            interval: bounds.map(|(low, high)| (within(low), within(high))),
             clear: bounds.is_some_and(|(low, _)| low > 0),
         }
     }

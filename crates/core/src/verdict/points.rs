@@ -51,13 +51,6 @@ impl Points {
         (Self::ZERO..=Self::FULL).contains(&self)
     }
 
-    /// Returns the number if it is whole and from 0 to 255.
-    #[must_use]
-    pub(crate) fn whole_of(self) -> Option<u8> {
-        let whole = u8::try_from(self.rounded()).ok()?;
-        (Self::whole(i32::from(whole)) == self).then_some(whole)
-    }
-
     /// Returns the nearest number of thousandths; nothing is below zero.
     #[must_use]
     pub fn thousandths(self) -> u32 {

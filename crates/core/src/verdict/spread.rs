@@ -13,9 +13,16 @@ const STUDENT: [i128; 30] = [
 /// The same for more.
 const NORMAL: i128 = 1_960;
 
-/// Returns the standard error of the weighted mean in the unit of `values`; nothing when one voice
-/// alone decides it.
+/// Fewer voices than this say nothing about how far others would be from them.
+pub(super) const FEWEST_VOICES: usize = 4;
+
+/// Returns the standard error of the weighted mean in the unit of `values`; nothing when too few
+/// voices decide it.
 pub(super) fn error(values: &[i128], weights: &Weights) -> Option<i128> {
+    let (_, voices) = weights.heard();
+    if voices < FEWEST_VOICES {
+        return None;
+    }
     let freedom = weights.voices() - 1000;
     if freedom <= 0 {
         return None;
@@ -72,22 +79,35 @@ mod tests {
     }
 
     #[test]
-    fn the_error_of_two_families_is_that_of_their_means() {
+    fn the_error_of_families_is_that_of_their_means() {
         let of = |voice: Vec<usize>| Weights {
             each: vec![1; voice.len()],
             by_record: false,
             voice,
         };
-        let two = of(vec![0, 1]);
-        let doubled = of(vec![0, 0, 1, 1]);
-        assert_eq!(
-            error(&[4_000_000, 4_000_000, 10_000_000, 10_000_000], &doubled),
-            error(&[4_000_000, 10_000_000], &two)
-        );
-        assert_eq!(
-            error(&[3_000_000, 5_000_000, 9_000_000, 11_000_000], &doubled),
-            error(&[4_000_000, 10_000_000], &two)
-        );
-        assert_eq!(error(&[1, 9], &of(vec![0, 0])), None);
+        let four = of(vec![0, 1, 2, 3]);
+        let doubled = of(vec![0, 0, 1, 1, 2, 2, 3, 3]);
+        let millions = |values: &[i128]| -> Vec<i128> {
+            values.iter().map(|value| value * 1_000_000).collect()
+        };
+        let means = millions(&[4, 10, 4, 10]);
+        for values in [[4, 4, 10, 10, 4, 4, 10, 10], [3, 5, 9, 11, 3, 5, 9, 11]] {
+            let found = error(&millions(&values), &doubled);
+            assert!(found.is_some());
+            assert_eq!(found, error(&means, &four));
+        }
+    }
+
+    #[test]
+    fn fewer_than_four_voices_have_no_error() {
+        let of = |voice: Vec<usize>| Weights {
+            each: vec![1; voice.len()],
+            by_record: false,
+            voice,
+        };
+        for voices in [vec![0], vec![0, 1], vec![0, 1, 2], vec![0, 1, 2, 0, 1]] {
+            let values: Vec<i128> = (0..voices.len()).map(|value| value as i128).collect();
+            assert_eq!(error(&values, &of(voices)), None);
+        }
     }
 }

@@ -35,9 +35,9 @@ impl Default for TrialSettings {
     fn default() -> Self {
         Self {
             contestants: 3,
-            judges: 3,
+            judges: 5,
             method: Method::Mean,
-            weights: Weighing::Record,
+            weights: Weighing::Equal,
             swap: false,
             answer_chars: 60_000,
             contestant_wall: None,

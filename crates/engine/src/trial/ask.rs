@@ -20,6 +20,8 @@ pub(super) struct Ask<'a> {
     pub(super) agent: &'a AgentName,
     pub(super) role: Role,
     pub(super) key: String,
+    /// Which attempt it is, from 1: those before led to nothing that could be used.
+    pub(super) attempt: u32,
     pub(super) prompt: String,
     pub(super) access: Access,
     pub(super) directory: &'a Path,
@@ -72,13 +74,31 @@ struct StepOutput {
     run: RunId,
 }
 
+/// Where an answer may come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// From the ledger alone.
+    Recorded,
+    /// From the agent, if the ledger has none.
+    Asked,
+}
+
+/// Returns the step of a question. Each attempt is a step of its own, because the answer of a finished
+/// one is never asked for again.
+pub(super) fn step_of(key: &str, attempt: u32) -> Result<StepKey, CaseError> {
+    Ok(match attempt {
+        0 | 1 => StepKey::new(key)?,
+        more => StepKey::new(format!("{key} attempt {more}"))?,
+    })
+}
+
 impl Hall<'_> {
     /// Puts one question and returns the reply with its cost.
     pub(super) async fn ask(
         &self,
         ask: Ask<'_>,
     ) -> Result<Result<(Reply, Cost), Unheard>, CaseError> {
-        let step = StepKey::new(ask.key)?;
+        let step = step_of(&ask.key, ask.attempt)?;
         let question = Question {
             agent: ask.agent.clone(),
             role: ask.role,
@@ -133,11 +153,37 @@ impl Hall<'_> {
     }
 
     /// Asks until `read` can use the answer: twice at most, the second time naming the problem.
+    ///
+    /// Where attempts came before, answers of theirs that can be used are taken and not paid for again.
     pub(super) async fn ask_for<T>(
         &self,
         ask: Ask<'_>,
         read: impl Fn(&Reply) -> Result<T, String>,
     ) -> Result<Result<Used<T>, Unheard>, CaseError> {
+        for attempt in 1..ask.attempt {
+            let earlier = Ask {
+                key: ask.key.clone(),
+                prompt: ask.prompt.clone(),
+                attempt,
+                ..ask
+            };
+            if !self.case.has_finished(&step_of(&ask.key, attempt)?).await? {
+                continue;
+            }
+            if let Ok(used) = self.attempt_for(earlier, Known::Recorded, &read).await? {
+                return Ok(Ok(used));
+            }
+        }
+        self.attempt_for(ask, Known::Asked, &read).await
+    }
+
+    async fn attempt_for<T>(
+        &self,
+        ask: Ask<'_>,
+        known: Known,
+        read: impl Fn(&Reply) -> Result<T, String>,
+    ) -> Result<Result<Used<T>, Unheard>, CaseError> {
+        let attempt = ask.attempt;
         let (key, prompt) = (ask.key.clone(), ask.prompt.clone());
         let (agent, role, access) = (ask.agent, ask.role, ask.access);
         let (directory, manner) = (ask.directory, ask.manner);
@@ -154,10 +200,20 @@ impl Hall<'_> {
             }
             Err(problem) => problem,
         };
+        let key = format!("{key} again");
+        let is_known = || async { self.case.has_finished(&step_of(&key, attempt)?).await };
+        if known == Known::Recorded && !is_known().await? {
+            return Ok(Err(Unheard {
+                why: problem,
+                class: Some(ErrorClass::Garbled),
+                cost: spent,
+            }));
+        }
         let again = Ask {
             agent,
             role,
-            key: format!("{key} again"),
+            key,
+            attempt,
             prompt: ask_again(&prompt, &problem),
             access,
             directory,

@@ -7,7 +7,8 @@ use tribunal_core::consensus::Record;
 use tribunal_core::ids::AgentName;
 use tribunal_core::trial::archetype::{ARCHETYPES, Archetype};
 use tribunal_core::trial::{
-    Contestant, FEWEST_CONTESTANTS, MOST_CONTESTANTS, MOST_DESIGNED, MOST_JUDGES, Mode, slug,
+    AnswerMask, Contestant, FEWEST_CONTESTANTS, MOST_CONTESTANTS, MOST_DESIGNED, MOST_JUDGES, Mode,
+    slug,
 };
 
 use super::{Cast, CastWish, Player, TrialRequest, TrialWish};
@@ -15,6 +16,9 @@ use crate::Engine;
 use crate::case::CaseError;
 use crate::config::{AgentSettings, Roster, Settings, Weighing};
 use crate::stats::record_of_judges;
+
+/// Names of providers and families that tell nothing about who answered.
+const MEANINGLESS: [&str; 5] = ["custom", "scripted", "unknown", "other", "project"];
 
 impl Engine {
     /// Returns the request that the ledger keeps.
@@ -52,12 +56,45 @@ impl Engine {
             start: None,
             record: self.record_for(settings, wish).await?,
             from: wish.from.clone(),
+            judges_named: wish.judges_named,
+            max_cost: wish.max_cost,
+            hidden: None,
         };
+        request.hidden = Some(match &wish.hidden {
+            Some(hidden) => hidden.clone(),
+            None => self.names_to_hide(&request.cast, &wish.challenge),
+        });
         if wish.mode == Mode::Code {
             let here = self.start_of_work(&request).await?;
             request.start = Some(wish.start.clone().unwrap_or(here));
         }
         Ok(request)
+    }
+
+    /// Returns the names by which a judge could tell who answered. A name that the challenge itself
+    /// speaks of is its subject: without it nobody could judge the answers.
+    fn names_to_hide(&self, cast: &Cast, challenge: &str) -> Vec<String> {
+        let agents: Vec<&AgentName> = match cast {
+            Cast::Named { contestants } => contestants.iter().map(|one| &one.agent).collect(),
+            Cast::Designed { players, .. } | Cast::Archetypes { players, .. } => {
+                players.iter().map(|one| &one.name).collect()
+            }
+        };
+        let mut names = std::collections::BTreeSet::new();
+        for agent in agents {
+            names.insert(agent.to_string());
+            let Ok(seat) = self.seat(agent) else { continue };
+            let profile = seat.agent.profile();
+            names.extend(profile.model.clone());
+            for word in [&profile.family, &profile.provider] {
+                names.extend(
+                    Some(word.clone()).filter(|word| !MEANINGLESS.contains(&word.as_str())),
+                );
+            }
+        }
+        let is_subject =
+            |name: &String| AnswerMask::new([name.as_str()], Vec::new()).names_in(challenge);
+        names.into_iter().filter(|name| !is_subject(name)).collect()
     }
 
     /// Returns what is known about the judges when their words shall weigh by it. It is kept with

@@ -20,7 +20,12 @@ impl Hall<'_> {
         trial: &mut Trial,
         open: Vec<Contestant>,
     ) -> Result<(), CaseError> {
-        let heard = join_all(open.iter().map(|one| self.hear(one))).await;
+        let setbacks = &trial.setbacks;
+        let heard = join_all(open.iter().map(|one| {
+            let attempt = setbacks.contestant_attempt(&one.id);
+            self.hear(one, attempt)
+        }))
+        .await;
         let mut stopped = None;
         for event in heard {
             match event {
@@ -32,7 +37,7 @@ impl Hall<'_> {
     }
 
     /// Hears one contestant and stores what came of it.
-    async fn hear(&self, contestant: &Contestant) -> Result<TrialEvent, CaseError> {
+    async fn hear(&self, contestant: &Contestant, attempt: u32) -> Result<TrialEvent, CaseError> {
         let started = TrialEvent::ContestantStarted {
             contestant: contestant.id.clone(),
             agent: contestant.agent.clone(),
@@ -45,8 +50,8 @@ impl Hall<'_> {
                 class: None,
                 cost: Cost::Unknown,
             }),
-            (None, Mode::Text) => self.answer(contestant).await?,
-            (None, Mode::Code) => self.work(contestant).await?,
+            (None, Mode::Text) => self.answer(contestant, attempt).await?,
+            (None, Mode::Code) => self.work(contestant, attempt).await?,
         };
         let event = match handed_in {
             Ok((output, cost)) => self.finished(contestant, &output, cost)?,
@@ -85,6 +90,7 @@ impl Hall<'_> {
     async fn answer(
         &self,
         contestant: &Contestant,
+        attempt: u32,
     ) -> Result<Result<(Output, Cost), Unheard>, CaseError> {
         let challenge = self.challenge;
         let prompt = ContestantPrompt {
@@ -96,6 +102,7 @@ impl Hall<'_> {
             agent: &contestant.agent,
             role: Role::Contestant,
             key: format!("contend {}", contestant.id),
+            attempt,
             prompt,
             access: Access::ReadOnly,
             directory: &self.directory,

@@ -96,6 +96,8 @@ impl Engine {
             note: note.clone(),
         };
         follow(&mut trial, &issued)?;
+        // Before the decree is stored: whoever is killed here decrees again, and nothing is left over.
+        self.clear_branches(&case, record, &report, &decree).await?;
         case.note(EventKind::from(issued)).await;
         case.close(Outcome::Completed).await?;
         tribunal_store::crashpoint!("trial.decreed");
@@ -228,12 +230,28 @@ fn to_adopt<'a>(
     text: Option<&'a str>,
     named: Option<&str>,
 ) -> Result<(Option<String>, &'a str), CaseError> {
-    let found = named.map(|name| find(report, name)).transpose()?;
-    let answer = found.and_then(|one| one.output.as_ref());
-    let text = text.or(answer.map(|output| output.text.as_str()));
-    match text.filter(|text| !text.trim().is_empty()) {
-        Some(text) => Ok((found.map(|one| one.contestant.id.clone()), text)),
-        None => Err(CaseError::Request("the adopted text is empty".to_owned())),
+    let refuse = |text: String| Err(CaseError::Request(text));
+    let winner = report
+        .verdict
+        .as_ref()
+        .and_then(|verdict| verdict.winner.as_deref());
+    // A text alone is the user's own; without one it is the winner's answer.
+    let wanted = named.or(winner.filter(|_| text.is_none()));
+    let Some(wanted) = wanted else {
+        return match text.filter(|text| !text.trim().is_empty()) {
+            Some(text) => Ok((None, text)),
+            None if text.is_some() => refuse("the adopted text is empty".to_owned()),
+            None => refuse(
+                "there is a tie; say whose answer to adopt with `--contestant`, or give a text"
+                    .to_owned(),
+            ),
+        };
+    };
+    let found = find(report, wanted)?;
+    let answer = found.output.as_ref().map(|output| output.text.as_str());
+    match text.or(answer).filter(|text| !text.trim().is_empty()) {
+        Some(text) => Ok((Some(found.contestant.id.clone()), text)),
+        None => refuse("the adopted text is empty".to_owned()),
     }
 }
 

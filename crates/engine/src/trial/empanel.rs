@@ -129,7 +129,12 @@ impl Hall<'_> {
         let rules = |why: String, cost: Option<Cost>| {
             let reasoning = "The judges of the default panel look at any answer.".to_owned();
             let by = DesignedBy::Rules { why };
-            (reasoning, default_panel(most), by, cost)
+            (
+                reasoning,
+                default_panel(most, self.named_judges()),
+                by,
+                cost,
+            )
         };
         let Some(arbiter) = &self.request.arbiter else {
             return Ok(rules("there is no arbiter".to_owned(), None));
@@ -172,6 +177,7 @@ impl Hall<'_> {
             agent: arbiter,
             role: Role::Arbiter,
             key,
+            attempt: 1,
             prompt,
             access: Access::ReadOnly,
             directory: &self.directory,
@@ -199,16 +205,25 @@ impl Hall<'_> {
         answered.collect()
     }
 
+    /// Returns how many agents the user named to judge.
+    fn named_judges(&self) -> usize {
+        match self.request.judges_named {
+            true => self.request.judges.len(),
+            false => 0,
+        }
+    }
+
     /// Finds an agent for every judge: of a family that does not take part where there is one, and
     /// of different families and different agents as far as they go round.
     fn seat_judges(&self, designs: Vec<Design>, families: &[&str]) -> Vec<Judge> {
         let players = &self.request.judges;
         let apart = |player: &&Player| !families.contains(&player.family.as_str());
-        let mut fit: Vec<&Player> = players.iter().filter(apart).collect();
-        if fit.is_empty() {
-            fit = players.iter().collect();
+        let (fit, related): (Vec<&Player>, Vec<&Player>) = players.iter().partition(apart);
+        let (mut fit, related) = (by_turns(fit), by_turns(related));
+        // Whom the user named sits where a seat is free, also beside its own family.
+        if fit.is_empty() || self.request.judges_named {
+            fit.extend(related);
         }
-        let fit = by_turns(fit);
         let mut judges: Vec<Judge> = Vec::new();
         for (design, player) in designs.into_iter().zip(fit.into_iter().cycle()) {
             let taken: Vec<String> = judges.iter().map(|one| one.id.clone()).collect();

@@ -122,12 +122,15 @@ fn next_trial(asked: &Asked<'_>) -> Result<TrialWish, CaseError> {
             .iter()
             .map(|one| one.name.to_string())
             .collect(),
+        judges_named: request.judges_named,
         arbiter: request.arbiter.as_ref().map(ToString::to_string),
         method: Some(request.method),
         swap: request.swap,
         record: request.record.clone(),
         start: work.map(|work| work.commit.clone()),
         from: Some(asked.record.id.clone()),
+        max_cost: request.max_cost,
+        hidden: request.hidden.clone(),
     })
 }
 

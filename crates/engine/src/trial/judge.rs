@@ -51,7 +51,12 @@ impl Hall<'_> {
             })
         });
         let entries: Vec<Entry> = entries.collect::<Result<_, CaseError>>()?;
-        let scored = join_all(open.iter().map(|judge| self.score(judge, &entries))).await;
+        let setbacks = &trial.setbacks;
+        let scored = join_all(open.iter().map(|judge| {
+            let attempt = setbacks.judge_attempt(&judge.id);
+            self.score(judge, &entries, attempt)
+        }))
+        .await;
         let mut stopped = None;
         for event in scored {
             match event {
@@ -63,16 +68,21 @@ impl Hall<'_> {
     }
 
     /// Hears one judge, in both orders where that was asked for, and stores what came of it.
-    async fn score(&self, judge: &Judge, entries: &[Entry]) -> Result<TrialEvent, CaseError> {
+    async fn score(
+        &self,
+        judge: &Judge,
+        entries: &[Entry],
+        attempt: u32,
+    ) -> Result<TrialEvent, CaseError> {
         let started = TrialEvent::JudgeStarted {
             judge: judge.id.clone(),
             agent: judge.agent.clone(),
         };
         self.case.note(EventKind::from(started)).await;
-        let first = self.pass(judge, entries, Pass::First);
+        let first = self.pass(judge, entries, Pass::First, attempt);
         let (first, second) = match self.request.swap {
             true => {
-                let swapped = self.pass(judge, entries, Pass::Swapped);
+                let swapped = self.pass(judge, entries, Pass::Swapped, attempt);
                 let (first, second) = futures_util::future::join(first, swapped).await;
                 (first?, Some(second?))
             }
@@ -123,6 +133,7 @@ impl Hall<'_> {
         judge: &Judge,
         entries: &[Entry],
         pass: Pass,
+        attempt: u32,
     ) -> Result<Result<Used<Evaluation>, Unheard>, CaseError> {
         let order = self.order(judge, entries, pass);
         let key = match pass {
@@ -159,6 +170,7 @@ impl Hall<'_> {
             agent: &judge.agent,
             role: Role::Judge,
             key,
+            attempt,
             prompt,
             access: Access::ReadOnly,
             directory: &self.directory,

@@ -1,7 +1,7 @@
 //! What judges and the arbiter are shown of what a contestant handed in.
 
 use tribunal_core::text::truncate_chars;
-use tribunal_core::trial::Output;
+use tribunal_core::trial::{AnswerMask, Output};
 
 use super::Hall;
 use crate::case::CaseError;
@@ -13,17 +13,33 @@ impl Hall<'_> {
     /// Returns what others are shown of the output with this hash.
     pub(super) fn material(&self, hash: &str) -> Result<String, CaseError> {
         let output: Output = self.engine.get_json(hash)?;
-        Ok(shown(&output, self.request.answer_chars))
+        let shown = shown(&output, self.request.answer_chars);
+        let Some(hidden) = &self.request.hidden else {
+            return Ok(shown);
+        };
+        let place = self.engine.dir.worktrees(self.case.id());
+        let resolved = place.canonicalize().ok();
+        let places = resolved.into_iter().chain([place]);
+        let places = places.map(|place| place.display().to_string()).collect();
+        Ok(AnswerMask::new(hidden.iter().map(String::as_str), places).hide(&shown))
     }
 }
 
-/// Tells whether others see an output whole.
-pub(super) fn is_shown_whole(output: &Output, most: usize) -> bool {
-    let fits = |text: &str, most: usize| text.chars().count() <= most;
-    match &output.work {
-        None => fits(&output.text, most),
-        Some(work) => fits(&output.text, most / SUMMARY) && fits(&work.diff, most),
-    }
+/// Returns how much of an output others see, in percent, if they do not see all of it.
+pub(super) fn shown_percent(output: &Output, most: usize) -> Option<u8> {
+    let seen = |text: &str, most: usize| {
+        let all = text.chars().count();
+        (all.min(most), all)
+    };
+    let (shown, all) = match &output.work {
+        None => seen(&output.text, most),
+        Some(work) => {
+            let (text, diff) = (seen(&output.text, most / SUMMARY), seen(&work.diff, most));
+            (text.0 + diff.0, text.1 + diff.1)
+        }
+    };
+    // Rounded down: what was cut is never called whole.
+    (shown < all).then(|| u8::try_from(shown * 100 / all).unwrap_or(99))
 }
 
 /// Returns an output as others see it, shortened to what is allowed.
@@ -77,7 +93,11 @@ mod tests {
                 }),
             };
             let shortened = shown(&output, 30).contains("[shortened by the program]");
-            assert_eq!(is_shown_whole(&output, 30), !shortened, "{text} {diff:?}");
+            assert_eq!(
+                shown_percent(&output, 30).is_some(),
+                shortened,
+                "{text} {diff:?}"
+            );
         }
     }
 }

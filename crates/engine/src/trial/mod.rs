@@ -5,6 +5,8 @@
 //! replayed one comes to the same verdict.
 
 mod ask;
+mod branches;
+mod cap;
 mod cast;
 mod contend;
 mod decree;
@@ -15,6 +17,7 @@ mod material;
 mod merge;
 mod report;
 mod testing;
+mod weigh;
 mod work;
 
 use std::collections::BTreeMap;
@@ -25,11 +28,12 @@ use tribunal_core::case::{CaseKind, CaseState, Outcome, Pause};
 use tribunal_core::consensus::Record;
 use tribunal_core::event::{Event, EventKind, TrialEvent};
 use tribunal_core::ids::{AgentName, CaseId};
+use tribunal_core::money::MicroUsd;
 use tribunal_core::text::headline;
-use tribunal_core::trial::report::{TrialReport, summary};
-use tribunal_core::trial::{Contestant, Evaluation, Mode, Next, Trial};
-use tribunal_core::verdict::{Ballot, Excluded, Method, Sitting, decide};
-use tribunal_store::{CaseRecord, crashpoint};
+use tribunal_core::trial::report::TrialReport;
+use tribunal_core::trial::{Contestant, Mode, Next, Trial};
+use tribunal_core::verdict::Method;
+use tribunal_store::{CaseRecord, Store, crashpoint};
 
 use crate::Engine;
 use crate::case::{Case, CaseError};
@@ -55,6 +59,8 @@ pub struct TrialWish {
     pub judges: Option<usize>,
     /// Names of the agents that may judge; all with that role when empty.
     pub judge_agents: Vec<String>,
+    /// Whether a person named them, who wants to see each of them sit.
+    pub judges_named: bool,
     /// Name of the arbiter, when not as configured.
     pub arbiter: Option<String>,
     /// How scores become one, when not as configured.
@@ -67,6 +73,10 @@ pub struct TrialWish {
     pub start: Option<String>,
     /// The trial from which this one goes on.
     pub from: Option<CaseId>,
+    /// The most that it may cost.
+    pub max_cost: Option<MicroUsd>,
+    /// Names that judges must not learn, when known from an earlier trial.
+    pub hidden: Option<Vec<String>>,
 }
 
 /// Who shall take part.
@@ -108,6 +118,15 @@ pub(crate) struct TrialRequest {
     record: Option<Record>,
     #[serde(default)]
     from: Option<CaseId>,
+    /// Whether the user named the judges.
+    #[serde(default)]
+    judges_named: bool,
+    /// The most that it may cost, where the user said so.
+    #[serde(default)]
+    max_cost: Option<MicroUsd>,
+    /// Names that judges must not learn. Trials of earlier versions have none and hide nothing.
+    #[serde(default)]
+    hidden: Option<Vec<String>>,
 }
 
 /// How it is decided who takes part.
@@ -150,6 +169,15 @@ struct OpenTrial {
     trial: Trial,
 }
 
+/// What a trial that is only held again takes from its record.
+#[derive(Default)]
+struct HeldAgain {
+    /// What contestants handed in, in a trial of code.
+    recorded: BTreeMap<String, Option<String>>,
+    /// How often it was resumed.
+    rounds: usize,
+}
+
 /// A trial at work.
 struct Hall<'a> {
     engine: &'a Engine,
@@ -160,6 +188,8 @@ struct Hall<'a> {
     directory: PathBuf,
     /// What contestants handed in when the trial is only held again.
     recorded: BTreeMap<String, Option<String>>,
+    /// How often a trial that fails is taken up again at once, because it was when it was recorded.
+    rounds: usize,
 }
 
 impl Engine {
@@ -203,7 +233,7 @@ impl Engine {
     /// Holds a trial that was just opened up to its verdict.
     async fn hold_trial(&self, open: OpenTrial) -> Result<Tried, CaseError> {
         let (case, request, trial) = (open.case, open.request, open.trial);
-        self.carry_out_trial(case, request, trial, BTreeMap::new())
+        self.carry_out_trial(case, request, trial, HeldAgain::default())
             .await
     }
 
@@ -216,7 +246,7 @@ impl Engine {
         }
         let case = self.take_over(&record.id).await?;
         trial.take_up();
-        self.carry_out_trial(case, request, trial, BTreeMap::new())
+        self.carry_out_trial(case, request, trial, HeldAgain::default())
             .await
     }
 
@@ -224,8 +254,9 @@ impl Engine {
     pub(crate) async fn replay_trial(
         &self,
         record: &CaseRecord,
-        then: &Trial,
+        events: &[Event],
     ) -> Result<Trial, CaseError> {
+        let then = told(events)?;
         let request = read_request(record.request.clone())?;
         let (title, json) = (record.title.clone(), record.request.clone());
         let case = self.new_case(CaseKind::Trial, title, json);
@@ -247,7 +278,12 @@ impl Engine {
                 .collect()
             }
         };
-        self.carry_out_trial(case, request, Trial::default(), recorded)
+        let resumed = |event: &&Event| matches!(event.kind, EventKind::CaseResumed { .. });
+        let again = HeldAgain {
+            recorded,
+            rounds: events.iter().filter(resumed).count(),
+        };
+        self.carry_out_trial(case, request, Trial::default(), again)
             .await?;
         told(&self.events_of(&id).await?)
     }
@@ -257,7 +293,7 @@ impl Engine {
         case: Case,
         request: TrialRequest,
         mut trial: Trial,
-        recorded: BTreeMap<String, Option<String>>,
+        again: HeldAgain,
     ) -> Result<Tried, CaseError> {
         let id = case.id().clone();
         let challenge = self.text_blob(&request.challenge)?;
@@ -270,7 +306,8 @@ impl Engine {
                 .dir
                 .make_workplace(&id)
                 .map_err(CaseError::file("make a directory for the agents"))?,
-            recorded,
+            recorded: again.recorded,
+            rounds: again.rounds,
         };
         let held = hall.hold(&mut trial).await;
         drop(hall);
@@ -354,8 +391,13 @@ enum Held {
 impl Hall<'_> {
     /// Does what must happen next until a person is needed or nothing can be done.
     async fn hold(&self, trial: &mut Trial) -> Result<Held, CaseError> {
+        let mut rounds = self.rounds;
         loop {
             match trial.next() {
+                Next::Rest if trial.is_failed() && rounds > 0 => {
+                    rounds -= 1;
+                    trial.take_up();
+                }
                 Next::DesignContestants => self.design_contestants(trial).await?,
                 Next::Contend(open) => self.contend(trial, open).await?,
                 Next::Empanel(_) => self.empanel(trial).await?,
@@ -387,69 +429,6 @@ impl Hall<'_> {
     async fn tell(&self, trial: &mut Trial, event: TrialEvent) -> Result<(), CaseError> {
         tell(self.case, trial, event).await
     }
-
-    /// Makes the verdict out of the stored evaluations.
-    async fn decide(&self, trial: &mut Trial) -> Result<(), CaseError> {
-        let sitting = self.sitting(trial)?;
-        let record = self.record_of(trial);
-        match decide(&sitting, self.request.method, record.as_ref()) {
-            Ok(verdict) => {
-                let summary = summary(&verdict, |id| name_of(trial, id));
-                self.tell(trial, TrialEvent::VerdictReached { summary, verdict })
-                    .await
-            }
-            Err(error) => {
-                let (phase, cause) = (trial.phase(), error.to_string());
-                self.tell(trial, TrialEvent::TrialFailed { phase, cause })
-                    .await
-            }
-        }
-    }
-}
-
-impl Hall<'_> {
-    /// Returns all that the verdict is made of.
-    fn sitting(&self, trial: &Trial) -> Result<Sitting, CaseError> {
-        let mut sitting = Sitting::default();
-        for (one, output) in trial.answered() {
-            sitting.contestants.insert(one.id.clone());
-            let output = self.engine.get_json(output)?;
-            if !material::is_shown_whole(&output, self.request.answer_chars) {
-                sitting.shortened.insert(one.id.clone());
-            }
-        }
-        for heard in self.engine.judges_of(trial)? {
-            let judge = heard.judge.name;
-            match heard.evaluation {
-                Some(first) => sitting.ballots.push(Ballot {
-                    judge,
-                    family: Some(heard.judge.family),
-                    scores: first.scores(),
-                    swapped: heard.swapped.as_ref().map(Evaluation::scores),
-                }),
-                None => sitting.absent.push(Excluded {
-                    judge,
-                    why: heard.failed.unwrap_or_else(|| "no answer came".to_owned()),
-                }),
-            }
-        }
-        Ok(sitting)
-    }
-
-    /// Returns what is known about the judges of this trial. Records know agents, which play other
-    /// judges in every trial.
-    fn record_of(&self, trial: &Trial) -> Option<Record> {
-        let known = self.request.record.as_ref()?;
-        let judges = trial.panel.iter().flat_map(|panel| &panel.judges);
-        let judges = judges.filter_map(|judge| {
-            let counts = known.judges.get(judge.agent.as_str())?;
-            Some((judge.name.clone(), *counts))
-        });
-        Some(Record {
-            judges: judges.collect(),
-            ..Record::default()
-        })
-    }
 }
 
 /// Keeps `event` for the next commit and takes note of it.
@@ -463,6 +442,11 @@ fn follow(trial: &mut Trial, event: &TrialEvent) -> Result<(), CaseError> {
     trial
         .apply(event)
         .map_err(|error| CaseError::Request(error.to_string()))
+}
+
+/// Returns a trial as its events tell it.
+pub async fn trial_story(store: &dyn Store, case: &CaseId) -> Result<Trial, CaseError> {
+    told(&crate::export::events(store, case).await?)
 }
 
 /// Returns the trial that these events tell of.

@@ -8,8 +8,8 @@ use tribunal_core::trial::report::{
 use tribunal_core::trial::{DesignedBy, Heard, Output, Scored, State, Trial};
 use tribunal_store::CaseRecord;
 
-use super::material::is_shown_whole;
-use super::{TrialRequest, read_request, told};
+use super::material::shown_percent;
+use super::{Player, TrialRequest, read_request, told};
 use crate::Engine;
 use crate::case::CaseError;
 
@@ -194,10 +194,23 @@ fn notes(request: &TrialRequest, trial: &Trial, contestants: &[ContestantReport]
         if let Some(why) = &one.failed {
             notes.push(format!("{name} is left out: {why}"));
         }
-        let whole = |output| is_shown_whole(output, request.answer_chars);
-        if !one.output.as_ref().is_none_or(whole) {
+        let shown = one.output.as_ref();
+        let shown = shown.and_then(|output| shown_percent(output, request.answer_chars));
+        if let Some(percent) = shown {
             notes.push(format!(
-                "judges saw what {name} handed in only in part: it is too long"
+                "judges saw {percent} % of what {name} handed in: it is too long \
+                 (`trial.answer_chars` is {})",
+                request.answer_chars
+            ));
+        }
+    }
+    if let Some(panel) = trial.panel.as_ref().filter(|_| request.judges_named) {
+        let sits = |player: &&Player| panel.judges.iter().any(|one| one.agent == player.name);
+        for absent in request.judges.iter().filter(|player| !sits(player)) {
+            notes.push(format!(
+                "{} was named as a judge and does not sit: the panel has {} seats",
+                absent.name,
+                panel.judges.len()
             ));
         }
     }

@@ -9,7 +9,7 @@ use tribunal_core::time::Timestamp;
 use tribunal_core::trial::{Contestant, Output, Tested, Work};
 use tribunal_store::crashpoint;
 
-use super::ask::{Ask, Unheard};
+use super::ask::{Ask, Unheard, step_of};
 use super::{Hall, TrialRequest};
 use crate::Engine;
 use crate::case::{CaseError, Then, blocking};
@@ -47,12 +47,13 @@ impl Hall<'_> {
     pub(super) async fn work(
         &self,
         contestant: &Contestant,
+        attempt: u32,
     ) -> Result<Result<(Output, Cost), Unheard>, CaseError> {
-        let step = StepKey::new(format!("hand in {}", contestant.id))?;
+        let step = step_of(&format!("hand in {}", contestant.id), attempt)?;
         let repository = self.engine.repository_of(self.request)?;
         let mut unheard = None;
         let working = async {
-            match self.work_once(&repository, contestant).await? {
+            match self.work_once(&repository, contestant, attempt).await? {
                 Ok(handed_in) => Ok(Some(handed_in)),
                 Err(why) => {
                     unheard = Some(why);
@@ -78,6 +79,7 @@ impl Hall<'_> {
         &self,
         repository: &Repository,
         contestant: &Contestant,
+        attempt: u32,
     ) -> Result<Result<HandedIn, Unheard>, CaseError> {
         let worktree = self.worktree(repository, contestant).await?;
         let directory = worktree.path();
@@ -91,6 +93,7 @@ impl Hall<'_> {
             agent: &contestant.agent,
             role: Role::Contestant,
             key: format!("contend {}", contestant.id),
+            attempt,
             prompt,
             access: Access::Write,
             directory: &directory,
@@ -130,13 +133,21 @@ impl Hall<'_> {
         }))
     }
 
+    /// Returns the name of a contestant's directories. It says nothing about whose they are, because
+    /// what tests print may name them.
+    fn place_of(&self, contestant: &Contestant) -> String {
+        let text = format!("{}\n{}", self.request.seed, contestant.id);
+        let hash = blake3::hash(text.as_bytes()).to_hex();
+        hash.chars().take(12).collect()
+    }
+
     async fn worktree(
         &self,
         repository: &Repository,
         contestant: &Contestant,
     ) -> Result<Worktree, CaseError> {
         let place = self.engine.dir.worktrees(self.case.id());
-        let place = place.join(&contestant.id);
+        let place = place.join(self.place_of(contestant));
         let start = self.request.start.clone().unwrap_or_default();
         let repository = repository.clone();
         // Whose branch it is nobody knows; the rules of the default branch apply.
@@ -191,7 +202,7 @@ impl Hall<'_> {
         let step = StepKey::new(format!("test {}", contestant.id))?;
         let testing = async {
             let worktree = self.worktree(repository, contestant).await?;
-            let files = format!("{}.tests", contestant.id);
+            let files = format!("{}.tests", self.place_of(contestant));
             let files = self.engine.dir.worktrees(self.case.id()).join(files);
             let directory = worktree.path();
             let ran = tests.run(self.engine, self.case, &directory, &files);

@@ -28,7 +28,7 @@ use crate::git_dir::make_git_dir;
 
 pub use apply::{apply, in_the_way, is_applied};
 pub use collect::{Collected, TouchedFile};
-pub(crate) use publish::{advance, check_free, hand_over, publish_more};
+pub(crate) use publish::{advance, check_free, hand_over, publish_more, remove_branch};
 pub use publish::{branch_commit, patch, publish, touched};
 pub(crate) use publish::{file_at, touched_files};
 pub use remove::remove_tree;

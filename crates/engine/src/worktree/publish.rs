@@ -146,6 +146,19 @@ fn move_branch(
     }
 }
 
+/// Removes a branch of the user's repository that still points at `commit`.
+pub(crate) fn remove_branch(
+    repo: &Repository,
+    branch: &str,
+    commit: &str,
+) -> Result<(), ChangeError> {
+    check_free(repo, branch)?;
+    let call = repo.git.on(&repo.versioned()?.common_dir);
+    let name = format!("refs/heads/{branch}");
+    call.args(["update-ref", "-d", &name, commit]).output()?;
+    Ok(())
+}
+
 /// Copies the objects of a commit to the user's repository, as far as they are missing there.
 ///
 /// They have `theirs` already, and all before it.

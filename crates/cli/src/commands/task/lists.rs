@@ -6,7 +6,6 @@ use serde_json::json;
 use tribunal_core::task::Actor;
 use tribunal_core::task::list::Ids;
 use tribunal_core::text::for_terminal;
-use tribunal_engine::files::write_shared;
 
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -125,9 +124,7 @@ pub(super) async fn export(invocation: &Invocation, args: Export) -> Result<Exit
     let name = name_of(invocation, file)?;
     let new = engine.export_list(&name, &old, ids).await?;
     if new != old {
-        write_shared(&path, new.as_bytes()).map_err(|error| {
-            CliError::new(Exit::Usage, format!("cannot write {}", path.display())).caused_by(&error)
-        })?;
+        invocation.write_file(file, &new)?;
     }
     let actor = Actor::Human { name: None };
     engine.note_exported(&name, &new, actor).await?;

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use serde_json::json;
-use tribunal_engine::files::write_shared;
 use tribunal_engine::trial::DecreeWish;
 
 use super::{events_format, find, finish};
@@ -17,6 +16,7 @@ use crate::report::{self};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     tribunal trial decree c-1a2b3c4d5e merge\n  \
+    tribunal trial decree c-1a2b3c4d5e adopt\n  \
     tribunal trial decree c-1a2b3c4d5e adopt \"Queue them, and batch within a block\"\n  \
     tribunal trial decree c-1a2b3c4d5e adopt --contestant safety-first\n  \
     tribunal trial decree c-1a2b3c4d5e iterate --note \"half the gas\"\n  \
@@ -48,8 +48,7 @@ enum Act {
     },
     /// Adopt a text, or a contestant's answer, as the outcome
     Adopt {
-        /// The text; the contestant's answer if not given
-        #[arg(required_unless_present = "contestant")]
+        /// The text; the answer of the contestant, or of the winner, if not given
         text: Option<String>,
         /// Whose answer it is, or comes from: its id or name; judges are measured by it
         #[arg(long, value_name = "NAME")]
@@ -99,11 +98,7 @@ pub(super) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         }
         (_, Some(None)) => invocation.print(&issue(&decreed.report))?,
         (_, Some(Some(file))) => {
-            let path = invocation.path(&file);
-            write_shared(&path, issue(&decreed.report).as_bytes()).map_err(|error| {
-                let text = format!("cannot write {}", path.display());
-                CliError::new(Exit::Usage, text).caused_by(&error)
-            })?;
+            let path = invocation.write_file(&file, &issue(&decreed.report))?;
             invocation.say(&format!("Wrote {}.", path.display()));
         }
         (TrialFormat::Markdown | TrialFormat::Html, None) => {

@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use tribunal_engine::files::write_shared;
-
 use super::find;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -37,11 +35,7 @@ pub(super) async fn run(invocation: &Invocation, args: &Args) -> Result<Exit, Cl
     match &args.output {
         None => invocation.print(&text)?,
         Some(path) => {
-            let path = invocation.path(path);
-            write_shared(&path, text.as_bytes()).map_err(|error| {
-                let text = format!("cannot write {}", path.display());
-                CliError::new(Exit::Usage, text).caused_by(&error)
-            })?;
+            let path = invocation.write_file(path, &text)?;
             invocation.say(&format!("Wrote {}.", path.display()));
         }
     }

@@ -13,7 +13,8 @@ use crate::exit::Exit;
 use crate::invocation::{Format, Invocation};
 use crate::report::trial::{TrialFormat, render};
 use tribunal_core::case::{CaseKind, CaseState, Pause};
-use tribunal_core::trial::State;
+use tribunal_core::trial::report::TrialReport;
+use tribunal_core::trial::{Mode, State};
 use tribunal_engine::trial::Tried;
 use tribunal_store::{CaseRecord, Store};
 
@@ -78,7 +79,14 @@ pub(crate) fn finish(
     if let CaseState::Parked { why, until } = &tried.state
         && !matches!(why, Pause::Human { .. })
     {
-        return Err(ending::parked(&tried.case, why, *until));
+        let error = ending::parked(&tried.case, why, *until);
+        return Err(match why {
+            Pause::Budget { cap, .. } if cap == "case" => error.hint(format!(
+                "Allow this trial more with `tribunal trial resume {} --max-cost USD`; what it has cost counts",
+                tried.case
+            )),
+            _ => error,
+        });
     }
     invocation.print(&render(&tried.report, format, details))?;
     let case = &tried.case;
@@ -89,9 +97,7 @@ pub(crate) fn finish(
         }
         (State::In { .. }, Some(verdict)) => {
             if tried.report.decree.is_none() {
-                invocation.say(&format!(
-                    "What is done about it: `tribunal trial decree {case} merge|adopt|iterate|issue|close`."
-                ));
+                invocation.say(&what_follows(&tried.report));
             }
             Ok(match verdict.winner {
                 Some(_) => Exit::Pass,
@@ -99,6 +105,24 @@ pub(crate) fn finish(
             })
         }
     }
+}
+
+/// Says what can be done about this verdict, the likely command first and in full.
+fn what_follows(report: &TrialReport) -> String {
+    let case = &report.case;
+    let likely = match report.mode {
+        Mode::Code => "merge",
+        Mode::Text => "adopt",
+    };
+    let winner = report.verdict.as_ref().and_then(|one| one.winner.as_ref());
+    let chosen = match winner {
+        Some(_) => String::new(),
+        None => " --contestant NAME".to_owned(),
+    };
+    format!(
+        "What is done about it: `tribunal trial decree {case} {likely}{chosen}`; \
+         or instead of `{likely}`: `iterate`, `issue`, `close`."
+    )
 }
 
 /// Returns the format in which events are told on the way to a result.

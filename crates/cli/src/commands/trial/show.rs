@@ -2,9 +2,11 @@
 
 use tribunal_core::case::{CaseKind, CaseState};
 use tribunal_engine::Resumed;
+use tribunal_engine::config::Usd;
 use tribunal_store::CaseRecord;
 
 use super::{Printing, events_format, find, finish};
+use crate::args::parse_cost;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
@@ -40,11 +42,15 @@ pub(super) async fn run(invocation: &Invocation, args: &Args) -> Result<Exit, Cl
 /// Go on with a trial that was interrupted, parked, or failed
 ///
 /// What is finished is taken from the ledger: nothing is asked or paid for twice. In a trial that
-/// failed, whoever failed is asked again.
+/// failed, whoever failed is asked again, also if an answer came that could not be used. What
+/// `--max-cost` allowed before still holds.
 #[derive(Debug, clap::Args)]
 pub(super) struct ResumeArgs {
     /// The trial; the newest unfinished one if not given
     case: Option<String>,
+    /// The most that it may cost from now on, what it has cost before included
+    #[arg(long, value_name = "USD", value_parser = parse_cost)]
+    max_cost: Option<Usd>,
     #[command(flatten)]
     printing: Printing,
 }
@@ -64,6 +70,8 @@ pub(super) async fn resume(invocation: &Invocation, args: &ResumeArgs) -> Result
             })?
         }
     };
+    let allowed = args.max_cost.map(|cost| cost.0);
+    let engine = engine.within_cap_of(&record, allowed).await?;
     let format = args.printing.format();
     let mut reporter = invocation.reporter(events_format(format));
     let stream = engine.ledger().subscribe();

@@ -112,6 +112,7 @@ fn wish(invocation: &Invocation, args: NewTrial) -> Result<TrialWish, CliError> 
         contestants,
         mode: if args.code { Mode::Code } else { Mode::Text },
         judges: args.judges,
+        judges_named: !args.judge.is_empty(),
         judge_agents: args.judge,
         arbiter: args.arbiter,
         method: args.method,
@@ -119,6 +120,8 @@ fn wish(invocation: &Invocation, args: NewTrial) -> Result<TrialWish, CliError> 
         record: record(invocation, args.record.as_deref())?,
         start: None,
         from: None,
+        max_cost: args.max_cost.map(|cost| cost.0),
+        hidden: None,
     })
 }
 

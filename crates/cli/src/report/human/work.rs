@@ -61,7 +61,7 @@ pub(super) fn sentence(event: &WorkEvent) -> Option<String> {
         WorkEvent::CameLate { task, run, .. } => format!(
             "run {run} answered after another runner had taken {task}; it counts for nothing"
         ),
-        WorkEvent::CapSet { max_cost } => format!("the run may cost {max_cost} in all"),
+        WorkEvent::CapSet { max_cost } => format!("it may cost {max_cost} in all"),
         WorkEvent::LoopEnded { why, settled } => {
             format!("{} settled; {why}", words::count(*settled, "task"))
         }

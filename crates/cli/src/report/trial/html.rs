@@ -52,7 +52,7 @@ pub(super) fn score_of(judge: &JudgeReport, contestant: &str) -> Option<u32> {
     let of = |evaluation: &Evaluation| {
         let mut cards = evaluation.cards.iter();
         let card = cards.find(|card| card.contestant == contestant)?;
-        Some(u32::from(card.score))
+        Some(u32::try_from(card.score.rounded()).unwrap_or(0))
     };
     let first = of(judge.evaluation.as_ref()?)?;
     match judge.swapped.as_ref().and_then(of) {
@@ -222,7 +222,7 @@ fn judges(report: &TrialReport) -> String {
 fn cards(report: &TrialReport, evaluation: &Evaluation, how: &str) -> String {
     let mut out = String::new();
     for card in &evaluation.cards {
-        let heat = u32::from(card.score.min(100)) / 10;
+        let heat = u32::try_from(card.score.rounded().clamp(0, 100)).unwrap_or(0) / 10;
         let _ = write!(
             out,
             "<details open><summary><span class=\"score h{heat}\">{}</span> {}{how}</summary>\n{}<ul>",

@@ -11,6 +11,9 @@ use crate::report::{verdict, words};
 /// Characters of each judge's summary in the short report.
 const REASON: usize = 300;
 
+/// Lines of the winner's answer in the short report.
+const ANSWER_LINES: usize = 20;
+
 /// Returns the report; with `details` every judge's reasons too.
 pub(super) fn render(report: &TrialReport, details: bool) -> String {
     let mut text = format!(
@@ -31,11 +34,14 @@ pub(super) fn render(report: &TrialReport, details: bool) -> String {
         None => {
             let state = match &report.state {
                 State::In { phase } => format!("It is {phase}; there is no verdict yet."),
-                State::Failed { phase, cause } => format!("It failed while {phase}: {cause}."),
+                State::Failed { phase, cause } => {
+                    format!("It failed while {phase}: {}.", short_cause(cause))
+                }
             };
             let _ = writeln!(text, "\n{}", line(&state));
         }
     }
+    answers(&mut text, report, details);
     if !details && report.verdict.is_some() && !report.reasoning.is_empty() {
         text.push_str("\nReasons:\n");
         for reason in &report.reasoning {
@@ -56,9 +62,14 @@ pub(super) fn render(report: &TrialReport, details: bool) -> String {
             reasons(&mut text, report, judge);
         }
     }
-    if !report.notes.is_empty() {
+    let notes: Vec<&String> = report
+        .notes
+        .iter()
+        .filter(|note| !is_told(report, note))
+        .collect();
+    if !notes.is_empty() {
         text.push_str("\nNotes:\n");
-        for note in &report.notes {
+        for note in notes {
             let _ = writeln!(text, "  - {}", line(note));
         }
     }
@@ -171,6 +182,9 @@ fn panel(text: &mut String, report: &TrialReport) {
         return;
     };
     let _ = writeln!(text, "\nJudges ({})", line(&designer(&panel.by)));
+    if matches!(panel.by, DesignedBy::Arbiter { .. }) {
+        let _ = writeln!(text, "  {}", line(&headline(&panel.reasoning, REASON)));
+    }
     for one in &panel.judges {
         let scores = match (&one.evaluation, &one.failed) {
             (Some(evaluation), _) => {
@@ -186,7 +200,61 @@ fn panel(text: &mut String, report: &TrialReport) {
         };
         let (name, agent) = (line(&one.judge.name), &one.judge.agent);
         let _ = writeln!(text, "  {name}, {agent}: {scores}");
+        // What the default panel looks at is the same everywhere; an arbiter has a reason.
+        if matches!(panel.by, DesignedBy::Arbiter { .. }) {
+            let why = headline(&one.judge.reasoning, REASON);
+            let _ = writeln!(text, "    because: {}", line(&why));
+        }
     }
+}
+
+/// Writes the winner's answer, or everybody's with `details`.
+fn answers(text: &mut String, report: &TrialReport, details: bool) {
+    let winner = report.verdict.as_ref().and_then(|one| one.winner.as_ref());
+    for one in &report.contestants {
+        let won = Some(&one.contestant.id) == winner;
+        let Some(output) = one.output.as_ref().filter(|_| won || details) else {
+            continue;
+        };
+        let name = line(&one.contestant.name);
+        let what = match output.work {
+            Some(_) => "says about its changes",
+            None => "answered",
+        };
+        let _ = writeln!(text, "\n{name} {what}:");
+        let all: Vec<&str> = output.text.lines().collect();
+        let most = if details { all.len() } else { ANSWER_LINES };
+        for answer in all.iter().take(most) {
+            let _ = writeln!(text, "{}", format!("  | {}", line(answer)).trim_end());
+        }
+        if all.len() > most {
+            let _ = writeln!(
+                text,
+                "  … {} more lines: `tribunal trial show {} -v`",
+                all.len() - most,
+                report.case
+            );
+        }
+    }
+}
+
+/// Tells whether a note repeats what the report says elsewhere.
+fn is_told(report: &TrialReport, note: &str) -> bool {
+    let judges = report.panel.iter().flat_map(|panel| &panel.judges);
+    let mut judges = judges.filter(|one| one.failed.is_some());
+    let mut contestants = report.contestants.iter().filter(|one| one.failed.is_some());
+    let by = report.panel.as_ref().map(|panel| &panel.by);
+    judges.any(|one| note.starts_with(&format!("{} does not count: ", one.judge.name)))
+        || contestants
+            .any(|one| note.starts_with(&format!("{} is left out: ", one.contestant.name)))
+        || (matches!(report.state, State::Failed { .. }) && note.starts_with("failed while "))
+        || (matches!(by, Some(DesignedBy::Rules { .. }))
+            && note.starts_with("the default panel sits: "))
+}
+
+/// Returns the cause of a failure without what is told about each who failed.
+fn short_cause(cause: &str) -> &str {
+    cause.split_once(": ").map_or(cause, |(short, _)| short)
 }
 
 fn reasons(text: &mut String, report: &TrialReport, judge: &JudgeReport) {

@@ -204,7 +204,8 @@ fn a_summary_that_judges_see_in_part_is_told_in_code_too() {
         json!({"when": "# A challenge in code", "text": text, "write": {"sum.sh": "echo 3\n"}});
     cast.agent("ann", "anthropic", "contestant", &[reply]);
     let report = cast.trial(&ARGS).assert_code(0).json();
-    let note = "judges saw what ann handed in only in part: it is too long";
+    let note =
+        "judges saw 73 % of what ann handed in: it is too long (`trial.answer_chars` is 1000)";
     let notes = report["notes"].as_array().unwrap();
     assert!(notes.contains(&json!(note)), "{notes:?}");
     let doubts = report["verdict"]["doubts"].to_string();
@@ -227,4 +228,57 @@ fn without_a_repository_there_is_no_trial_in_code() {
         "{}",
         ran.stderr
     );
+}
+
+#[test]
+fn judges_of_code_see_neither_names_nor_paths_that_tell_who_wrote_what() {
+    let mut cast = Cast::new(TestEnv::with_repository());
+    cast.set("project: {test_command: pwd}\n");
+    for (name, sum) in [("claude", "one"), ("codex", "two")] {
+        let reply = json!({"when": "# A challenge in code", "text": format!("Done by {name}."),
+            "write": {"a.txt": sum}});
+        cast.agent(name, name, "contestant", &[reply]);
+    }
+    cast.agent("jim", "openai", "judge", &[json!({"text": "no"})]);
+    let args = [
+        CHALLENGE,
+        "--code",
+        "--contestant",
+        "claude,codex",
+        "--json",
+    ];
+    cast.trial(&args).assert_code(5);
+    let exported = cast.newest();
+    let runs = exported["runs"].as_array().unwrap();
+    let asked: Vec<String> = runs
+        .iter()
+        .filter(|run| run.to_string().contains("judge correctness"))
+        .map(|run| run["prompt"].to_string())
+        .collect();
+    assert!(!asked.is_empty());
+    for prompt in asked {
+        assert!(
+            prompt.contains("/project"),
+            "the tests' output is shown: {prompt}"
+        );
+        for word in ["claude", "codex", "worktrees"] {
+            assert!(!prompt.to_lowercase().contains(word), "{word}: {prompt}");
+        }
+    }
+    assert!(
+        exported.to_string().contains("Done by claude."),
+        "the record has the names"
+    );
+}
+
+#[test]
+fn a_decree_removes_the_branches_of_those_who_were_not_chosen() {
+    let cast = workshop();
+    cast.trial(&ARGS).assert_code(0);
+    let branches = || cast.env.git_output(&["branch", "--list", "tribunal/*"]);
+    assert_eq!(branches().lines().count(), 2);
+    let id = cast.newest_id();
+    cast.trial(&["decree", &id, "merge"]).assert_code(0);
+    let left = branches();
+    assert_eq!(left.trim(), format!("tribunal/{id}/ann"), "{left}");
 }

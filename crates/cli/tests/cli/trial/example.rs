@@ -30,9 +30,13 @@ fn the_example_ends_in_a_verdict_with_its_doubt() {
       C3 Protocol Purist, ann: 49 characters
 
     Judges (designed by art)
+      They differ in when they act.
       Pragmatist Judge, jim: Safety First 82, Gas Optimizer 74, Protocol Purist 61
+        because: C1 and C2 both collect before they act: which is more practical?
       Safety Judge, jim: Safety First 88, Gas Optimizer 60, Protocol Purist 79
+        because: C1, C2 and C3 all put something at risk.
       Innovation Judge, jim: Safety First 64, Gas Optimizer 90, Protocol Purist 70
+        because: Gas Optimizer took a way of its own.
 
     Verdict
       Safety First won with an average score of 78.0/100.
@@ -41,16 +45,19 @@ fn the_example_ends_in_a_verdict_with_its_doubt() {
         2. Gas Optimizer     74.7
         3. Protocol Purist   70.0
 
-      Margin: 3.3 points over Gas Optimizer, not clear
+      Margin: 3.3 points over Gas Optimizer, too few judges for an interval
       Confidence: 58 %
       Agreement: Krippendorff's α -0.21 over 9 scores
       Judges:
-        Innovation Judge: prefers Gas Optimizer, 1 point above the others
-        Pragmatist Judge: prefers Safety First, 3 points below the others
-        Safety Judge: prefers Safety First, 2 points above the others
+        Innovation Judge: prefers Gas Optimizer; scores 1 point higher than others on average
+        Pragmatist Judge: prefers Safety First; scores 3 points lower than others on average
+        Safety Judge: prefers Safety First; scores 2 points higher than others on average
       Doubts:
         - all 3 judges are of one family: they count as one voice
         - the judges hardly agree (α -0.21)
+
+    Safety First answered:
+      | Queue them: liquidations wait for the epoch's end.
 
     Reasons:
       - Pragmatist Judge: As the Pragmatist Judge sees it.

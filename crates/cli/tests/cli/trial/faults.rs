@@ -206,11 +206,11 @@ fn scores_outside_of_the_scale_and_missing_reasons_do_not_count() {
     for (bad, why) in [
         (
             card("R1", &json!(101), "x"),
-            "101 is no whole number from 0 to 100",
+            "101 is no number from 0 to 100",
         ),
         (
-            card("R1", &json!("80"), "x"),
-            "is no whole number from 0 to 100",
+            card("R1", &json!("eighty"), "x"),
+            "is no number from 0 to 100",
         ),
         (
             json!({"id": "R1", "score": 5, "strengths": [], "weaknesses": []}),

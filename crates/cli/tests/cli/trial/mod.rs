@@ -5,4 +5,5 @@ mod code;
 mod example;
 mod faults;
 mod record;
+mod rescue;
 mod words;

@@ -70,8 +70,9 @@ fn decrees_make_a_record_that_weighs_the_judges_of_later_trials() {
         assert_eq!(found["winner"], expected, "{found:#}");
     }
 
-    // Trials use what this ledger knows unless the policy says otherwise.
+    // Trials use what this ledger knows where the policy says so.
     cast.unset();
+    cast.set("trial: {weights: record}\n");
     cast.agent(
         "jim",
         "openai",

@@ -127,11 +127,11 @@ fn what_judges_saw_only_in_part_is_a_doubt() {
     cast.agent("ann", "anthropic", "contestant", &answers);
     let report = cast.trial(&[CHALLENGE, "--json"]).assert_code(0).json();
     let doubts = report["verdict"]["doubts"].as_array().unwrap();
-    let expected = json!({"doubt": "shortened", "contestants": ["safety-first"]});
+    let expected = json!({"doubt": "shortened", "contestants": ["safety-first"], "shown": [66]});
     assert!(doubts.contains(&expected), "{doubts:?}");
     let shown = cast.trial(&["show", &cast.newest_id()]).stdout;
     assert!(
-        shown.contains("judges saw only a part of what Safety First handed in"),
+        shown.contains("judges saw only 66 % of what Safety First handed in"),
         "{shown}"
     );
 }
@@ -211,8 +211,8 @@ fn trials_are_listed_with_where_they_stand() {
     cast.trial(&[CHALLENGE]).assert_code(0);
     let ran = cast.trial(&["list"]).assert_code(0);
     insta::assert_snapshot!(cast.env.tidy(&ran.stdout), @"
-    TRIAL         STATE                                                                          CHALLENGE                                    
-    [CASE]  parked (waits for a person: what is done about the verdict: Safety First won)  How should we handle mid-epoch liquidations?
+    TRIAL         STATE   WINNER        WHEN  COST   CHALLENGE                                    
+    [CASE]  decree  Safety First  now   $0.00  How should we handle mid-epoch liquidations?
     ");
     let schema = cast.trial(&["--schema"]).assert_code(0).json();
     assert!(schema["properties"]["contestants"].is_object());

@@ -81,16 +81,27 @@ impl List {
         let mut section = None;
         let mut fence: Option<Fence> = None;
         let mut repeats: BTreeMap<(Option<String>, String), usize> = BTreeMap::new();
+        // The tasks to which indented lines can belong, outermost first, with their indents.
+        let mut open: Vec<(usize, usize)> = Vec::new();
+        let mut preface = list.lines.first().is_some_and(|line| line.trim() == "---");
         for index in 0..list.lines.len() {
             let line = list.lines[index].clone();
-            if let Some(open) = &fence {
-                if open.is_closed_by(&line) {
+            if let Some(closed) = &fence {
+                if closed.is_closed_by(&line) {
                     fence = None;
                 }
+                list.add_detail(index, &mut open);
             } else if let Some(opened) = Fence::opened_by(&line) {
                 fence = Some(opened);
+                list.add_detail(index, &mut open);
             } else if let Some(name) = heading(&line) {
                 section = Some(name);
+                open.clear();
+            } else if preface && index > 0 && line.trim() == "---" {
+                preface = false;
+            } else if let Some(name) = list.underlined(index).filter(|_| !preface) {
+                section = Some(name);
+                open.clear();
             } else if let Some(found) = bracket(&line) {
                 let Some(state) = TaskState::from_marker(found.marker) else {
                     let (number, marker) = (index + 1, found.marker);
@@ -122,40 +133,70 @@ impl List {
                     after: Vec::new(),
                 };
                 *repeat += 1;
-                let item = list.with_details(item, found.indent);
+                open.retain(|(indent, _)| *indent < found.indent);
+                open.push((found.indent, list.items.len()));
                 list.items.push(item);
+            } else if let Some(wrong) = almost_bracket(&line) {
+                let number = index + 1;
+                list.problems.push(format!("line {number}: {wrong}"));
+            } else {
+                list.add_detail(index, &mut open);
             }
         }
         list
     }
 
-    /// Reads the indented lines below a task.
-    fn with_details(&mut self, mut item: Item, indent: usize) -> Item {
-        let mut details = Vec::new();
-        for line in &self.lines[item.line + 1..] {
-            let text = line.trim();
-            let deeper = line.len() - line.trim_start().len() > indent;
-            if text.is_empty() || !deeper || bracket(line).is_some() {
-                break;
-            }
-            item.end += 1;
-            let text = text.strip_prefix("- ").unwrap_or(text).trim();
-            match text.split_once(": ") {
-                Some(("source", value)) => item.source = Some(value.trim().to_owned()),
-                Some(("domain", value)) => item.domain = Some(value.trim().to_owned()),
-                Some(("after", value)) => item.after.push(value.trim().to_owned()),
-                Some(("priority", value)) => match value.trim().parse() {
-                    Ok(priority) => item.priority = priority,
-                    Err(error) => {
-                        let number = item.end;
-                        self.problems.push(format!("line {number}: {error}"));
-                    }
-                },
-                _ => details.push(text),
+    /// Returns the heading that the line underlines: `Section` above `-----` or `=====`.
+    fn underlined(&self, index: usize) -> Option<String> {
+        let line = self.lines.get(index)?.trim_end();
+        let is_rule = |mark: char| line.len() >= 2 && line.chars().all(|c| c == mark);
+        if !is_rule('-') && !is_rule('=') {
+            return None;
+        }
+        let above = self.lines.get(index.checked_sub(1)?)?;
+        let text = above.trim();
+        let is_text = !text.is_empty()
+            && !above.starts_with([' ', '\t', '>', '|', '-', '*', '+', '#'])
+            && bracket(above).is_none();
+        is_text.then(|| text.to_owned())
+    }
+
+    /// Gives an indented line to the innermost task that it stands below.
+    fn add_detail(&mut self, index: usize, open: &mut Vec<(usize, usize)>) {
+        let line = self.lines[index].clone();
+        let text = line.trim();
+        if text.is_empty() {
+            return;
+        }
+        let indent = line.len() - line.trim_start().len();
+        open.retain(|(outer, _)| *outer < indent);
+        let Some(item) = open
+            .last()
+            .and_then(|(_, place)| self.items.get_mut(*place))
+        else {
+            return;
+        };
+        // A line below the tasks inside of this one is its own all the same.
+        item.end = index + 1;
+        let text = text.strip_prefix("- ").unwrap_or(text).trim();
+        match text.split_once(": ") {
+            Some(("source", value)) => item.source = Some(value.trim().to_owned()),
+            Some(("domain", value)) => item.domain = Some(value.trim().to_owned()),
+            Some(("after", value)) => item.after.push(value.trim().to_owned()),
+            Some(("priority", value)) => match value.trim().to_lowercase().parse() {
+                Ok(priority) => item.priority = priority,
+                Err(error) => {
+                    let problem = format!("line {}: {error}", index + 1);
+                    self.problems.push(problem);
+                }
+            },
+            _ => {
+                if !item.details.is_empty() {
+                    item.details.push('\n');
+                }
+                item.details.push_str(text);
             }
         }
-        item.details = details.join("\n");
-        item
     }
 
     /// Returns the list with the markers of `tasks`, those that are missing added to their sections.
@@ -285,11 +326,9 @@ impl List {
 
     /// Returns the line after the last task of a section.
     fn place_for(&self, section: Option<&str>) -> Option<usize> {
-        let mut inside = self
-            .items
-            .iter()
-            .filter(|item| item.section.as_deref() == section);
-        inside.next_back().map(|item| item.end)
+        let inside = self.items.iter();
+        let inside = inside.filter(|item| item.section.as_deref() == section);
+        inside.map(|item| item.end).max()
     }
 }
 
@@ -339,7 +378,8 @@ fn item_text(task: &Task, titles: &BTreeMap<CaseId, String>, ids: Ids) -> String
     }
     for detail in brief.details.lines().filter(|line| !line.trim().is_empty()) {
         // A line that would be read as a task of its own is escaped.
-        let escape = bracket(detail).map_or("", |_| "\\");
+        let read_otherwise = bracket(detail).is_some() || almost_bracket(detail).is_some();
+        let escape = if read_otherwise { "\\" } else { "" };
         text.push_str(&format!("  {escape}{}\n", detail.trim()));
     }
     text
@@ -385,6 +425,23 @@ fn bracket(line: &str) -> Option<Bracket<'_>> {
         marker,
         rest,
     })
+}
+
+/// Says what is wrong with a line that is meant as a task and is none.
+fn almost_bracket(line: &str) -> Option<String> {
+    let text = line.trim();
+    let inside = text.strip_prefix(['-', '*', '+'])?.trim_start();
+    let inside = inside.strip_prefix('[')?;
+    if let Some(rest) = inside.strip_prefix(']') {
+        let is_task = rest.is_empty() || rest.starts_with([' ', '\t']);
+        return is_task.then(|| "`[]` is no marker of a task; write `[ ]`".to_owned());
+    }
+    let marker = inside.chars().next()?;
+    let rest = inside[marker.len_utf8()..].strip_prefix(']')?;
+    TaskState::from_marker(marker)?;
+    // Links: `[x](there)`, `[x][there]`, `[x]: there`.
+    let is_task = !rest.is_empty() && !rest.starts_with(['(', '[', ':']);
+    is_task.then(|| format!("a space belongs on either side of `[{marker}]`"))
 }
 
 /// Splits the text of a task from the id in a comment at its end.

@@ -421,3 +421,60 @@ fn every_way_by_hand_is_made_of_possible_moves() {
         }
     }
 }
+
+#[test]
+fn what_stands_below_nested_tasks_belongs_to_the_task_whose_indent_it_has() {
+    let text = "- [ ] parent\n  - [ ] child\n    of the child\n  note of the parent\n\n  priority: HIGH\n\
+                - [ ] next\n\nA paragraph.\n  of nobody\n";
+    let list = List::read(text);
+    let found: Vec<(&str, &str, Priority)> = list
+        .items
+        .iter()
+        .map(|item| (item.title.as_str(), item.details.as_str(), item.priority))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("parent", "note of the parent", Priority::High),
+            ("child", "of the child", Priority::Normal),
+            ("next", "", Priority::Normal),
+        ]
+    );
+    assert!(list.problems.is_empty(), "{:?}", list.problems);
+}
+
+#[test]
+fn lines_that_are_meant_as_tasks_and_are_none_are_named() {
+    let text = "- [] one\n- [ ]two\n-[ ] three\n- [x](link)\n- [x]: link\n- [a](b)\n- []\n";
+    let list = List::read(text);
+    assert_eq!(
+        list.problems,
+        [
+            "line 1: `[]` is no marker of a task; write `[ ]`",
+            "line 2: a space belongs on either side of `[ ]`",
+            "line 3: a space belongs on either side of `[ ]`",
+            "line 7: `[]` is no marker of a task; write `[ ]`",
+        ]
+    );
+    assert!(list.items.is_empty());
+}
+
+#[test]
+fn underlined_headings_are_sections_and_rules_and_prefaces_are_not() {
+    let text = "---\ntitle: x\n---\n- [ ] a\n\nFirst\n-----\n- [ ] b\n\n---\n- [ ] c\n\nSecond\n==\n- [ ] d\n";
+    let list = List::read(text);
+    let found: Vec<(&str, Option<&str>)> = list
+        .items
+        .iter()
+        .map(|item| (item.title.as_str(), item.section.as_deref()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("a", None),
+            ("b", Some("First")),
+            ("c", Some("First")),
+            ("d", Some("Second")),
+        ]
+    );
+}
