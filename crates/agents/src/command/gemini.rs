@@ -48,11 +48,13 @@ pub(super) fn plan(context: &Context<'_>) -> Result<Plan, AgentError> {
     if spec.login == Login::Isolated {
         plan.home_files.push((SETTINGS, settings().to_string()));
     }
+    // It writes reports of failures, prompt included, to the directory for temporary files, and a
+    // file for each command of the model.
+    let temporary = plan.temporary_directory(context);
     plan.env([
         // Otherwise it starts itself once more, and the first process swallows signals.
         ("GEMINI_CLI_NO_RELAUNCH", "true"),
-        // It writes reports of failures, prompt included, to the directory for temporary files.
-        ("TMPDIR", &call.run_dir.to_string_lossy()),
+        ("TMPDIR", &temporary),
     ]);
     if let Some(key) = &spec.api_key {
         plan.env([("GEMINI_API_KEY", key.expose())]);
