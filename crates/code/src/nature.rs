@@ -71,10 +71,14 @@ impl Nature {
             (Some(nature), _) => nature,
             (None, None) if is_manual_page(path, text) => Self::Prose,
             (None, None) if is_completion(text) => Self::Config(Format::Shell),
-            (None, None) => by_place(path).unwrap_or(match is_surely_no_code(text) {
-                true => Self::Data,
-                false => Self::OtherCode,
-            }),
+            (None, None) => {
+                by_place(path)
+                    .or_else(|| by_form(text))
+                    .unwrap_or(match is_surely_no_code(text) {
+                        true => Self::Data,
+                        false => Self::OtherCode,
+                    })
+            }
         }
     }
 
@@ -240,11 +244,11 @@ const PROSE: [&str; 23] = [
     "textile", "rdoc", "wiki", "bib", "pod", "po", "pot", "license", "news", "rtf", "help", "typ",
 ];
 
-const DATA: [&str; 37] = [
-    "csv", "tsv", "jsonl", "ndjson", "geojson", "log", "snap", "out", "golden", "expected",
-    "stdout", "stderr", "dat", "map", "ics", "vcf", "srt", "vtt", "gpx", "kml", "pub", "crt",
-    "cer", "csr", "pem", "asc", "sig", "puml", "plantuml", "dot", "gv", "mmd", "fasta", "fa",
-    "ttl", "fnt", "edn",
+const DATA: [&str; 40] = [
+    "csv", "tsv", "jsonl", "ndjson", "geojson", "log", "snap", "out", "output", "golden",
+    "approved", "expected", "actual", "stdout", "stderr", "dat", "map", "ics", "vcf", "srt", "vtt",
+    "gpx", "kml", "pub", "crt", "cer", "csr", "pem", "asc", "sig", "puml", "plantuml", "dot", "gv",
+    "mmd", "fasta", "fa", "ttl", "fnt", "edn",
 ];
 
 fn is_prose_name(lower: &str) -> bool {
@@ -304,9 +308,8 @@ fn format_of_name(lower: &str) -> Option<Format> {
         | ".c8rc" => Some(Format::Json),
         "go.mod" | "go.work" | "codeowners" | "procfile" | "pipfile" | "cname" | "manifest.in"
         | "py.typed" | ".env.example" | ".env.sample" | ".env.template" | ".env.dist"
-        | "robots.txt" | "caddyfile" | "pom.properties" | "owners" | "_redirects" | "_headers" => {
-            Some(Format::Settings)
-        }
+        | "robots.txt" | "caddyfile" | "manifest.mf" | "pom.properties" | "owners"
+        | "_redirects" | "_headers" => Some(Format::Settings),
         "cargo.lock" => Some(Format::Toml),
         ".clang-format" | ".clang-tidy" | ".clangd" | ".yamllint" => Some(Format::Yaml),
         _ if lower.starts_with("dockerfile.") || lower.starts_with("containerfile.") => {
@@ -348,14 +351,16 @@ fn format_of_name(lower: &str) -> Option<Format> {
 
 fn format_of_ending(ending: &str) -> Option<Format> {
     Some(match ending {
-        "yml" | "yaml" | "dvc" | "prefab" | "unity" | "neon" => Format::Yaml,
+        "yml" | "yaml" | "cff" | "dvc" | "prefab" | "unity" | "neon" => Format::Yaml,
         "json" | "jsonc" | "json5" | "webmanifest" | "arb" | "code-workspace" | "avsc" | "har"
-        | "gltf" | "excalidraw" => Format::Json,
+        | "gltf" | "excalidraw" | "jsonld" | "topojson" | "sublime-project" => Format::Json,
         "toml" => Format::Toml,
         "xml" | "xsd" | "xsl" | "xslt" | "svg" | "plist" | "csproj" | "vcxproj" | "vcproj"
         | "fsproj" | "vbproj" | "props" | "targets" | "resx" | "nuspec" | "pom" | "wsdl"
         | "xib" | "storyboard" | "iml" | "rss" | "xaml" | "config" | "drawio" | "fxml" | "xlf"
-        | "xliff" | "xhtml" | "jmx" | "ui" | "entitlements" | "tmx" | "rdf" | "owl" => Format::Xml,
+        | "xliff" | "xhtml" | "natvis" | "natstepfilter" | "dotsettings" | "runsettings"
+        | "ruleset" | "slnx" | "vsixmanifest" | "xcscheme" | "xcworkspacedata" | "edmx" | "jmx"
+        | "ui" | "entitlements" | "tmx" | "rdf" | "owl" => Format::Xml,
         "html" | "htm" | "mdx" => Format::Html,
         "css" | "scss" | "sass" | "less" | "styl" | "pcss" => Format::Css,
         "sql" | "psql" | "pgsql" | "ddl" => Format::Sql,
@@ -435,6 +440,19 @@ fn by_place(path: &str) -> Option<Nature> {
     } else {
         None
     }
+}
+
+/// Returns what a text of an unknown name is by its form: JSON as a whole, or XML that says so and holds
+/// no instruction for a program, such as `<?php`.
+fn by_form(text: &str) -> Option<Nature> {
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.starts_with(['{', '[']) {
+        let is_json = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+        return is_json.then_some(Nature::Config(Format::Json));
+    }
+    let inner = text.strip_prefix("<?xml ")?;
+    let is_plain = !inner.contains("<?") && !inner.contains("<%");
+    is_plain.then_some(Nature::Config(Format::Xml))
 }
 
 fn by_shebang(text: &str) -> Option<Nature> {
