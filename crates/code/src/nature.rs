@@ -68,6 +68,7 @@ impl Nature {
             (Some(Self::Prose | Self::Data) | None, Some(script)) => script,
             (Some(Self::Config(format)), Some(script)) if is_beaten_by(format, script) => script,
             (Some(Self::OtherCode), _) if is_notebook_without_code(path, text) => Self::Data,
+            (Some(_), None) if holds_program(path, text) => Self::OtherCode,
             (Some(nature), _) => nature,
             (None, None) if is_manual_page(path, text) => Self::Prose,
             (None, None) if is_completion(text) => Self::Config(Format::Shell),
@@ -151,15 +152,26 @@ const SHELLS: [&str; 7] = [
 
 /// Endings of programming languages without a grammar here.
 const CODE: &[&str] = &[
+    "4th",
+    "abap",
+    "ada",
+    "adb",
+    "ads",
     "applescript",
     "asm",
     "awk",
     "bas",
     "bat",
+    "bsl",
+    "cbl",
     "clj",
     "cljs",
     "cmd",
+    "cob",
+    "cobol",
     "coffee",
+    "comp",
+    "cpy",
     "cr",
     "cs",
     "cshtml",
@@ -178,50 +190,89 @@ const CODE: &[&str] = &[
     "exp",
     "expect",
     "exs",
+    "f",
+    "f03",
+    "f77",
     "f90",
+    "f95",
+    "for",
+    "forth",
+    "frag",
     "fs",
+    "fth",
+    "gd",
     "gemspec",
     "glsl",
     "groovy",
     "haml",
+    "hlsl",
     "hrl",
     "hs",
+    "hx",
+    "idr",
     "ipynb",
     "jl",
     "jsp",
     "kt",
     "kts",
     "lisp",
+    "lsp",
     "lua",
     "m",
+    "metal",
     "ml",
     "mli",
     "mm",
+    "mumps",
     "nim",
+    "odin",
     "pas",
+    "pde",
     "php",
     "phtml",
     "pl",
+    "pli",
+    "plx",
     "pm",
     "podspec",
+    "pony",
+    "prolog",
+    "ps",
     "ps1",
     "psm1",
     "pth",
+    "purs",
     "r",
     "rake",
-    "rb",
-    "ru",
+    "raku",
     "razor",
+    "rb",
+    "rego",
+    "rex",
+    "rexx",
+    "rkt",
+    "ru",
     "s",
     "scala",
     "scm",
+    "sed",
     "sol",
+    "sv",
     "svelte",
     "swift",
     "tcl",
+    "vala",
     "vb",
+    "vbs",
+    "vert",
+    "vhd",
+    "vhdl",
     "vim",
     "vue",
+    "wgsl",
+    "wsf",
+    "xq",
+    "xquery",
     "zig",
 ];
 
@@ -230,6 +281,7 @@ const CODE_NAMES: &[&str] = &[
     "authorized_keys",
     "authorized_keys2",
     "brewfile",
+    "dangerfile",
     "fastfile",
     "gemfile",
     "guardfile",
@@ -308,8 +360,8 @@ fn format_of_name(lower: &str) -> Option<Format> {
         | ".c8rc" => Some(Format::Json),
         "go.mod" | "go.work" | "codeowners" | "procfile" | "pipfile" | "cname" | "manifest.in"
         | "py.typed" | ".env.example" | ".env.sample" | ".env.template" | ".env.dist"
-        | "robots.txt" | "caddyfile" | "manifest.mf" | "pom.properties" | "owners"
-        | "_redirects" | "_headers" => Some(Format::Settings),
+        | "robots.txt" | "caddyfile" | "manifest.mf" | "doxyfile" | ".sqlfluff" | ".rspec"
+        | "pom.properties" | "owners" | "_redirects" | "_headers" => Some(Format::Settings),
         "cargo.lock" => Some(Format::Toml),
         ".clang-format" | ".clang-tidy" | ".clangd" | ".yamllint" => Some(Format::Yaml),
         _ if lower.starts_with("dockerfile.") || lower.starts_with("containerfile.") => {
@@ -359,8 +411,9 @@ fn format_of_ending(ending: &str) -> Option<Format> {
         | "fsproj" | "vbproj" | "props" | "targets" | "resx" | "nuspec" | "pom" | "wsdl"
         | "xib" | "storyboard" | "iml" | "rss" | "xaml" | "config" | "drawio" | "fxml" | "xlf"
         | "xliff" | "xhtml" | "natvis" | "natstepfilter" | "dotsettings" | "runsettings"
-        | "ruleset" | "slnx" | "vsixmanifest" | "xcscheme" | "xcworkspacedata" | "edmx" | "jmx"
-        | "ui" | "entitlements" | "tmx" | "rdf" | "owl" => Format::Xml,
+        | "ruleset" | "slnx" | "vsixmanifest" | "manifest" | "rels" | "csl" | "opf" | "ncx"
+        | "xcscheme" | "xcworkspacedata" | "edmx" | "jmx" | "ui" | "entitlements" | "tmx"
+        | "rdf" | "owl" => Format::Xml,
         "html" | "htm" | "mdx" => Format::Html,
         "css" | "scss" | "sass" | "less" | "styl" | "pcss" => Format::Css,
         "sql" | "psql" | "pgsql" | "ddl" => Format::Sql,
@@ -370,7 +423,9 @@ fn format_of_ending(ending: &str) -> Option<Format> {
         "ini" | "cfg" | "conf" | "properties" | "editorconfig" | "desktop" | "service"
         | "timer" | "socket" | "env-example" | "gitignore" | "dockerignore" | "pc" | "spec"
         | "rules" | "cnf" | "sln" | "filters" | "mod" | "types" | "lock" | "sum" | "list"
-        | "strings" | "godot" | "tscn" | "tres" | "import" | "pbxproj" => Format::Settings,
+        | "strings" | "xcconfig" | "opam" | "godot" | "tscn" | "tres" | "import" | "pbxproj" => {
+            Format::Settings
+        }
         "proto" | "graphql" | "graphqls" | "gql" | "thrift" | "prisma" | "fbs" | "capnp"
         | "xdr" => Format::Schema,
         "tf" | "tfvars" | "hcl" | "nomad" => Format::Terraform,
@@ -446,6 +501,9 @@ fn by_place(path: &str) -> Option<Nature> {
 /// no instruction for a program, such as `<?php`.
 fn by_form(text: &str) -> Option<Nature> {
     let text = text.trim_start_matches('\u{feff}').trim();
+    if text.starts_with("-----BEGIN PGP PUBLIC KEY BLOCK-----") && !text.contains("PRIVATE") {
+        return Some(Nature::Data);
+    }
     if text.starts_with(['{', '[']) {
         let is_json = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
         return is_json.then_some(Nature::Config(Format::Json));
@@ -482,6 +540,25 @@ fn by_shebang(text: &str) -> Option<Nature> {
     })
 }
 
+/// Tells whether a text under the name of prose or settings holds a program: TeX that starts programs or
+/// holds Lua, and Prolog, which shares its ending with settings of other tools.
+fn holds_program(path: &str, text: &str) -> bool {
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+    match ending.to_ascii_lowercase().as_str() {
+        "tex" => [
+            "write18",
+            "\\directlua",
+            "\\luaexec",
+            "\\luadirect",
+            "\\ShellEscape",
+        ]
+        .iter()
+        .any(|sign| text.contains(sign)),
+        "pro" => text.contains(":-"),
+        _ => false,
+    }
+}
+
 /// Tells whether a file is a notebook, and all of its cells are text.
 fn is_notebook_without_code(path: &str, text: &str) -> bool {
     is_notebook(path) && code_cells(text).is_some_and(|cells| cells.is_empty())
@@ -491,8 +568,17 @@ fn is_notebook_without_code(path: &str, text: &str) -> bool {
 /// prose, is another.
 #[must_use]
 pub fn has_same_cells(path: &str, before: &str, after: &str) -> bool {
-    let cells = |text: &str| code_cells(text).filter(|_| is_notebook(path));
+    let cells = |text: &str| {
+        let cells = code_cells(text).filter(|_| is_notebook(path))?;
+        Some((cells, kernel_name(text)))
+    };
     cells(before).is_some_and(|before| Some(before) == cells(after))
+}
+
+/// Returns which program runs a notebook: the same cells are another program to another kernel.
+fn kernel_name(text: &str) -> Option<serde_json::Value> {
+    let notebook: serde_json::Value = serde_json::from_str(text).ok()?;
+    notebook.pointer("/metadata/kernelspec/name").cloned()
 }
 
 fn is_notebook(path: &str) -> bool {

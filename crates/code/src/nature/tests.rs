@@ -21,6 +21,20 @@ fn a_notebook_that_only_printed_something_else_has_the_same_code() {
         &notebook("eval(x)", "1")
     ));
     assert!(!has_same_cells("a.py", &before, &before));
+    let of_kernel = |name: &str| {
+        let kernel = format!(r#"{{"metadata": {{"kernelspec": {{"name": "{name}"}}}}, "#);
+        before.replacen('{', &kernel, 1)
+    };
+    assert!(has_same_cells(
+        "a.ipynb",
+        &of_kernel("python3"),
+        &of_kernel("python3")
+    ));
+    assert!(!has_same_cells(
+        "a.ipynb",
+        &of_kernel("python3"),
+        &of_kernel("ir")
+    ));
     assert!(!has_same_cells("a.ipynb", "x", "x"));
 }
 
@@ -65,6 +79,25 @@ fn names_and_first_lines_decide_and_doubt_is_code() {
         ("a.vcxproj", "", config(Format::Xml)),
         ("a.natvis", "", config(Format::Xml)),
         ("CITATION.cff", "", config(Format::Yaml)),
+        ("app.manifest", "", config(Format::Xml)),
+        (".sqlfluff", "[sqlfluff]\n", config(Format::Settings)),
+        ("Doxyfile", "A = b\n", config(Format::Settings)),
+        // Programs that look like words.
+        (
+            "a.cob",
+            "       IDENTIFICATION DIVISION.\n       PROGRAM-ID. A.\n",
+            Nature::OtherCode,
+        ),
+        ("a.sed", "1e id\n", Nature::OtherCode),
+        ("a.tex", "\\section{A}\n", Nature::Prose),
+        ("a.tex", "\\immediate\\write18{id}\n", Nature::OtherCode),
+        ("app.pro", "TEMPLATE = app\n", config(Format::Build)),
+        ("app.pro", "main :- shell(\"id\").\n", Nature::OtherCode),
+        (
+            "KEYS",
+            "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nmQINBFxx\n=abcd\n-----END PGP PUBLIC KEY BLOCK-----\n",
+            Nature::Data,
+        ),
         ("docs/examples/parse.output", "{\"a\": 1}", Nature::Data),
         ("list.approved", "a = b\n", Nature::Data),
         (

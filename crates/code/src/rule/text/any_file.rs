@@ -37,6 +37,7 @@ pub(super) const RULES: &[TextRule] = &[
             ("src/a.js", "const a = 'x\u{e0110}\u{e0120}';\n", &[1]),
             ("README.md", "hello \u{1f600}\u{e0154}\u{e0155}\n", &[1]),
             ("README.md", "hello \u{1f600}\u{fe01}\u{fe04}\n", &[1]),
+            ("README.md", "a \u{25b6}\u{fe0f}\u{fe0f}\u{fe0f}\n", &[1]),
         ],
         good: &[
             ("fr.json", "{\"a\": \"Bonjour \u{2068}{name}\u{2069}\"}\n"),
@@ -58,6 +59,7 @@ pub(super) const RULES: &[TextRule] = &[
             ("src/a.py", "mark = '\\u202e'\n"),
             ("src/a.py", "red = '\\x1b[31m'\n\u{c}\n"),
             ("tests/run.golden", "\u{1b}[31mred\u{1b}[0m\n"),
+            ("README.md", "press \u{25b6}\u{fe0f}\u{fe0f}\n"),
             (
                 "src/a.py",
                 "x = '\u{2764}\u{fe0f} \u{845b}\u{e0100} \u{26a0}\u{fe0e} 1\u{fe0f}\u{20e3}'\n",
@@ -267,9 +269,10 @@ fn hidden_character(nature: Nature, line: &str) -> Option<(usize, char)> {
     // Line ends that were converted twice hide nothing.
     let end = line.trim_end_matches('\r').chars().count();
     let mut is_flag = false;
-    let mut before = ' ';
+    let (mut before, mut before_that) = (' ', ' ');
     for (column, c) in line.chars().enumerate() {
         let previous = std::mem::replace(&mut before, c);
+        let last_but_one = std::mem::replace(&mut before_that, previous);
         let is_hidden = match c {
             '\u{1f3f4}' => {
                 is_flag = true;
@@ -283,6 +286,8 @@ fn hidden_character(nature: Nature, line: &str) -> Option<(usize, char)> {
             '\u{202a}'..='\u{202e}' => !may_direct,
             '\u{2066}'..='\u{2069}' => !may_isolate,
             // One selector chooses the form of the character before it; several are a message.
+            // Editors double the one that asks for a picture.
+            '\u{fe0f}' if previous == c => is_selector(last_but_one),
             '\u{fe00}'..='\u{fe0f}' => is_selector(previous),
             '\u{e0100}'..='\u{e01ef}' => !is_ideograph(previous),
             // Terminals obey these, so that what they show is not what is there.
@@ -465,6 +470,7 @@ pattern!(
         r"|(?:\b|_)gh[pousr]_[A-Za-z0-9]{36}(?:\b|_)|(?:\b|_)github_pat_[A-Za-z0-9_]{60,}",
         r"|(?:\b|_)glpat-[0-9A-Za-z_-]{20}",
         r"|(?:\b|_)xox[abpr]-[0-9]{10,}-[0-9A-Za-z-]{10,}",
+        r"|\bhooks\.slack\.com/services/T[0-9A-Z]{7,}/B[0-9A-Z]{7,}/[0-9A-Za-z]{20,}",
         r"|(?:\b|_)[sr]k_live_[0-9A-Za-z]{20,}",
         r"|(?:\b|_)AIza[0-9A-Za-z_-]{35}(?:\b|_)",
         r"|(?:\b|_)npm_[A-Za-z0-9]{36}(?:\b|_)|\bpypi-AgE[A-Za-z0-9_-]{50,}",
