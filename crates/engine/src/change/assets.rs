@@ -1,7 +1,42 @@
 //! Pictures, fonts, sounds and documents: files that nobody reviews and nothing runs.
 
+use std::io::{self, Read};
+
 /// How many bytes of a file tell what it is.
-pub(super) const OPENING: usize = 64;
+const OPENING: usize = 256;
+
+/// Names of parts of packed documents that hold programs. They stand in the file as they are.
+const PROGRAM_PARTS: [&[u8]; 3] = [b"vbaProject", b"Basic/script-lc", b"Scripts/python"];
+
+/// Returns the first bytes of a file, which tell what it is; none of a packed document that holds
+/// programs, because that is no asset whatever its name says.
+pub(super) fn opening_of(mut content: impl Read) -> io::Result<Vec<u8>> {
+    let mut opening = Vec::new();
+    content
+        .by_ref()
+        .take(OPENING as u64)
+        .read_to_end(&mut opening)?;
+    if opening.starts_with(b"PK\x03\x04") && holds_program_part(&opening, content)? {
+        opening.clear();
+    }
+    Ok(opening)
+}
+
+/// Tells whether a packed document names a part that holds programs.
+fn holds_program_part(opening: &[u8], mut rest: impl Read) -> io::Result<bool> {
+    const LONGEST_NAME: usize = 16;
+    let mut seen = opening.to_vec();
+    loop {
+        let has = |part: &[u8]| seen.windows(part.len()).any(|window| window == part);
+        if PROGRAM_PARTS.into_iter().any(has) {
+            return Ok(true);
+        }
+        seen.drain(..seen.len().saturating_sub(LONGEST_NAME));
+        if rest.by_ref().take(1 << 16).read_to_end(&mut seen)? == 0 {
+            return Ok(false);
+        }
+    }
+}
 
 /// How the first part of a packed document of an office program is called.
 const OFFICE_PARTS: &[&[u8]] = &[
@@ -72,7 +107,8 @@ pub(super) fn is_asset(path: &str, opening: &[u8]) -> bool {
         "vox" => starts(b"VOX "),
         "ase" | "aseprite" => has_at(4, b"\xe0\xa5"),
         "mid" | "midi" => starts(b"MThd"),
-        "npy" => starts(b"\x93NUMPY"),
+        // Tables of objects hold programs that run when they are read.
+        "npy" => starts(b"\x93NUMPY") && !opening.windows(2).any(|window| window == b"|O"),
         "h5" | "hdf5" | "nc" => starts(b"\x89HDF\r\n\x1a\n") || starts(b"CDF"),
         "safetensors" => has_at(8, b"{\""),
         "shp" | "shx" => starts(b"\0\0\x27\x0a"),
@@ -98,7 +134,8 @@ mod tests {
     fn name_and_first_bytes_must_agree() {
         let office = b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0abcdefghijklmnop[Content_Types].xml";
         let archive = b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0abcdefghijklmnopMETA-INF/MANIFEST.MF";
-        let cases: [(&str, &[u8], bool); 23] = [
+        let cases: [(&str, &[u8], bool); 24] = [
+            ("b.npy", b"\x93NUMPY\x01\0v\0{'descr': '|O', ", false),
             ("hero.glb", b"glTF\x02\0\0\0", true),
             ("hero.glb", b"\x7fELF\x02", false),
             ("a.npy", b"\x93NUMPY\x01\0", true),
@@ -129,6 +166,23 @@ mod tests {
         ];
         for (path, opening, expected) in cases {
             assert_eq!(is_asset(path, opening), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_packed_document_with_macros_is_no_asset_wherever_they_lie() {
+        let document = |part: &str, padding: usize| {
+            let mut bytes =
+                b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0abcdefghijklmnop[Content_Types].xml".to_vec();
+            bytes.extend(std::iter::repeat_n(0, padding));
+            bytes.extend(part.as_bytes());
+            bytes
+        };
+        for padding in [0, 300, (1 << 16) - 5, 200_000] {
+            let plain = opening_of(&*document("word/document.xml", padding)).unwrap();
+            assert!(is_asset("a.docx", &plain), "{padding}");
+            let opening = opening_of(&*document("word/vbaProject.bin", padding)).unwrap();
+            assert!(!is_asset("a.docx", &opening), "{padding}");
         }
     }
 }

@@ -55,6 +55,14 @@ pub enum ChangeError {
         /// The nearest name there is.
         suggestion: Option<String>,
     },
+    /// Several references of one name lead to different commits; whoever may push one could choose.
+    #[error("`{revision}` names several commits: {}", names.join(", "))]
+    AmbiguousRevision {
+        /// As it was typed.
+        revision: String,
+        /// The references in full.
+        names: Vec<String>,
+    },
     /// Two commits have no ancestor in common that we can see.
     #[error("`{revision}` and `HEAD` have no common history")]
     NoCommonHistory {
@@ -216,6 +224,14 @@ impl ChangeError {
                 .iter()
                 .map(|name| format!("Did you mean `{name}`?"))
                 .collect(),
+            Self::AmbiguousRevision { names, .. } => {
+                let named = names.iter().map(|name| format!("`{name}`"));
+                let named: Vec<String> = named.collect();
+                vec![format!(
+                    "Name the one you mean in full: {}",
+                    named.join(" or ")
+                )]
+            }
             Self::NoCommonHistory { is_shallow, .. } if *is_shallow => {
                 vec!["The clone is shallow: get more of it with `git fetch --unshallow`".to_owned()]
             }

@@ -1,7 +1,6 @@
 //! Reads a change from what was pinned.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::sync::Arc;
 
 use tribunal_code::language::Language;
@@ -12,7 +11,7 @@ use tribunal_code::rule::is_read_alike;
 use tribunal_code::text::decode;
 use tribunal_core::review::coverage::{FileStatus, LeftOut, Omission};
 
-use super::assets::{OPENING, is_asset, is_asset_of_any_name};
+use super::assets::{is_asset, is_asset_of_any_name, opening_of};
 use super::compare::{Effort, Pair};
 use super::links::FollowedLinks;
 use super::listing::{self, Entry, Kind, Side};
@@ -262,8 +261,8 @@ fn opening(repo: &Repository, side: &Side) -> Result<Option<Vec<u8>>, ChangeErro
     let mut bytes = None;
     if side.kind() == Kind::File {
         blobs::each(repo, &[side.id.as_str()], |_, content| {
-            let mut opening = io::Read::take(content, OPENING as u64);
-            io::Read::read_to_end(&mut opening, bytes.insert(Vec::new())).map(|_| ())
+            bytes = Some(opening_of(content)?);
+            Ok(())
         })?;
     }
     Ok(bytes)
@@ -271,7 +270,7 @@ fn opening(repo: &Repository, side: &Side) -> Result<Option<Vec<u8>>, ChangeErro
 
 impl Content {
     fn of(bytes: &[u8]) -> Self {
-        let opening = || bytes.get(..OPENING).unwrap_or(bytes).to_vec();
+        let opening = || opening_of(bytes).unwrap_or_default();
         match decode(bytes) {
             None => Self::Binary(opening()),
             // A small picture may have no zero byte, but it is no text either.

@@ -35,7 +35,10 @@ pub(crate) fn head(repo: &Repository) -> Result<Option<String>, ChangeError> {
 pub(crate) fn resolve(repo: &Repository, revision: &str) -> Result<String, ChangeError> {
     let found = match revision.starts_with('-') || revision.is_empty() {
         true => None,
-        false => find(repo, revision)?,
+        false => {
+            refuse_ambiguous(repo, revision)?;
+            find(repo, revision)?
+        }
     };
     match found {
         Some(commit) => Ok(commit),
@@ -44,6 +47,40 @@ pub(crate) fn resolve(repo: &Repository, revision: &str) -> Result<String, Chang
             suggestion: suggestion(repo, revision)?,
         }),
     }
+}
+
+/// Refuses a name that a branch and a tag share while they lead to different commits. Git takes the tag,
+/// and whoever may push tags would choose what a change is compared with.
+fn refuse_ambiguous(repo: &Repository, revision: &str) -> Result<(), ChangeError> {
+    let name = revision.split(['^', '~', '@', ':']).next();
+    let name = name.unwrap_or_default();
+    if name.is_empty() || name.contains(['*', '?', '[', '\\']) || name == "HEAD" {
+        return Ok(());
+    }
+    let places = ["refs", "refs/tags", "refs/heads", "refs/remotes"];
+    let full = places.map(|place| format!("{place}/{name}"));
+    let format = "--format=%(objectname) %(*objectname) %(refname)";
+    let call = names(repo)?.args(["for-each-ref", format]).args(&full);
+    let output = call.output()?;
+    let output = String::from_utf8_lossy(&output);
+    let mut found: Vec<(&str, &str)> = Vec::new();
+    for line in output.lines() {
+        let mut words = line.split(' ');
+        let (object, peeled, reference) = (words.next(), words.next(), words.next());
+        let (Some(object), Some(peeled), Some(reference)) = (object, peeled, reference) else {
+            continue;
+        };
+        if full.iter().any(|name| name == reference) {
+            found.push((if peeled.is_empty() { object } else { peeled }, reference));
+        }
+    }
+    if found.iter().any(|(commit, _)| *commit != found[0].0) {
+        return Err(ChangeError::AmbiguousRevision {
+            revision: revision.to_owned(),
+            names: found.iter().map(|(_, name)| (*name).to_owned()).collect(),
+        });
+    }
+    Ok(())
 }
 
 /// Returns the name of the current branch; none if no branch is checked out.

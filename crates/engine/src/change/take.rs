@@ -9,7 +9,7 @@ use std::path::Path;
 
 use tribunal_core::review::coverage::{LeftOut, Omission};
 
-use super::assets::{OPENING, is_asset};
+use super::assets::{is_asset, opening_of};
 use super::names;
 use super::omit::{Ignored, left_out};
 use super::{ChangeError, ChangeLimits};
@@ -212,11 +212,7 @@ fn is_public(full: &Path, path: &str) -> bool {
 
 /// Returns the first bytes of a file that is too large to be stored.
 fn opening(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?
-        .take(OPENING as u64)
-        .read_to_end(&mut bytes)?;
-    Ok(bytes)
+    opening_of(File::open(path)?)
 }
 
 /// Tells whether a directory is a linked worktree of the repository with this common directory.

@@ -209,6 +209,29 @@ fn unknown_revisions_are_answered_with_a_suggestion() {
 }
 
 #[test]
+fn a_tag_does_not_take_the_place_of_a_branch_of_its_name() {
+    let world = base();
+    world.git(["branch", "release"]);
+    world.git(["tag", "release"]);
+    // Both lead to the same commit, so that nothing can be mixed up.
+    world.pin(ChangeSource::Base("release".to_owned()));
+    world.commit(&[("a.txt", "more\n")]);
+    world.git(["tag", "--force", "-a", "-m", "x", "release"]);
+    for revision in ["release", "release^{commit}"] {
+        for source in [ChangeSource::Base, ChangeSource::Commit] {
+            let error = world.try_pin(source(revision.to_owned()), &[]).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "`{revision}` names several commits: refs/heads/release, refs/tags/release"
+                )
+            );
+        }
+    }
+    world.pin(ChangeSource::Base("refs/heads/release".to_owned()));
+}
+
+#[test]
 fn unrelated_histories_have_no_base() {
     let world = base();
     world.git(["switch", "-q", "--orphan", "other"]);
