@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use tribunal_core::review::coverage::FileStatus;
-use tribunal_core::text::{shown_name, truncate_chars, with_hidden_written_out};
+use tribunal_core::text::{shown_name, with_hidden_written_out};
 
 use crate::change::{Change, ChangedFile};
 
 /// Lines around a change that are shown when a file is too long to be shown whole.
 const CONTEXT: u32 = 30;
 
-/// Longest line that is shown; nobody reads more, and a data file must not fill a question.
-const LONGEST_LINE: usize = 2_000;
+/// Most characters of one row. A longer line that is under review goes on in further rows, because whoever
+/// pads a line must not hide code behind the padding; one that only surrounds the change is cut.
+const LONGEST_ROW: usize = 2_000;
 
 /// What one question is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,11 +127,12 @@ pub(super) fn heading(file: &ChangedFile) -> String {
     format!("\n=== {} ({what})\n", shown_name(&file.path))
 }
 
-/// One line as it is shown. Removed lines have no number.
+/// One line as it is shown, or a part of a long one. Removed lines have no number.
 pub(super) struct Row {
     number: Option<u32>,
     mark: char,
     text: String,
+    goes_on: bool,
 }
 
 impl Row {
@@ -139,7 +141,13 @@ impl Row {
     }
 
     pub(super) fn write(&self, out: &mut String) {
-        let Self { number, mark, text } = self;
+        let Self {
+            number, mark, text, ..
+        } = self;
+        let text = match self.goes_on {
+            true => format!("(the same line goes on) {text}"),
+            false => text.clone(),
+        };
         let _ = match number {
             Some(number) => writeln!(out, "{number:>6} {mark} {text}"),
             None => writeln!(out, "       {mark} {text}"),
@@ -149,35 +157,51 @@ impl Row {
 
 /// Returns all lines of a file after the change, with the removed ones where they stood.
 pub(super) fn rows(file: &ChangedFile) -> Vec<Row> {
-    let shown = |text: &str| legible(text.trim_end_matches('\r'));
     if file.status == FileStatus::Deleted {
-        let gone = |text: &str| Row {
-            number: None,
-            mark: '-',
-            text: shown(text),
-        };
-        return file.text.lines().map(gone).collect();
+        let gone = |text| rows_of_line(None, '-', text);
+        return file.text.lines().flat_map(gone).collect();
     }
     let mut removed = removed_lines(&file.patch);
     let mut rows = Vec::new();
     for (number, text) in (1_u32..).zip(file.text.lines()) {
         rows.extend(removed.remove(&number).unwrap_or_default());
         let is_new = file.status != FileStatus::Whole && file.diff.is_changed(number);
-        rows.push(Row {
-            number: Some(number),
-            mark: if is_new { '+' } else { ' ' },
-            text: shown(text),
-        });
+        let mark = if is_new { '+' } else { ' ' };
+        match is_new || file.status == FileStatus::Whole {
+            true => rows.extend(rows_of_line(Some(number), mark, text)),
+            false => {
+                let mut all = rows_of_line(Some(number), mark, text);
+                let mut first = all.next();
+                if let (Some(row), Some(_)) = (&mut first, all.next()) {
+                    row.text.push('…');
+                }
+                rows.extend(first);
+            }
+        }
     }
     // What was removed at the end stands before a line that is not there.
     rows.extend(removed.into_values().flatten());
     rows
 }
 
-/// Returns a line as a model sees it: shortened, and with what is hidden in it written out.
-fn legible(line: &str) -> String {
-    let short = truncate_chars(line, LONGEST_LINE);
-    with_hidden_written_out(&short).into_owned()
+/// Returns a line as a model sees it: in rows, and with what is hidden in it written out.
+fn rows_of_line(number: Option<u32>, mark: char, line: &str) -> impl Iterator<Item = Row> {
+    let mut rest = Some(line.trim_end_matches('\r'));
+    let mut goes_on = false;
+    std::iter::from_fn(move || {
+        let text = rest.take()?;
+        let cut = text.char_indices().nth(LONGEST_ROW).map(|(at, _)| at);
+        let (shown, left) = text.split_at(cut.unwrap_or(text.len()));
+        rest = cut.map(|_| left);
+        let row = Row {
+            number,
+            mark,
+            text: with_hidden_written_out(shown).into_owned(),
+            goes_on,
+        };
+        goes_on = true;
+        Some(row)
+    })
 }
 
 /// Returns the removed lines by the number of the line before which they stood.
@@ -191,11 +215,11 @@ fn removed_lines(patch: &str) -> BTreeMap<u32, Vec<Row>> {
         }
         let Some(number) = &mut at else { continue };
         match line.as_bytes().first() {
-            Some(b'-') => removed.entry(*number).or_default().push(Row {
-                number: None,
-                mark: '-',
-                text: legible(line.get(1..).unwrap_or("")),
-            }),
+            Some(b'-') => {
+                let line = line.get(1..).unwrap_or("");
+                let rows = removed.entry(*number).or_default();
+                rows.extend(rows_of_line(None, '-', line));
+            }
             Some(b'\\') => {}
             _ => *number += 1,
         }

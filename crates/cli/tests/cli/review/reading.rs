@@ -58,3 +58,45 @@ fn staged_content_and_unknown_repositories_never_pass_unseen() {
     desk.env.run(["review"]).assert_code(INCONCLUSIVE);
     desk.env.run(["review", "sub"]).assert_code(FAIL);
 }
+
+#[test]
+fn every_character_of_a_changed_line_is_shown_to_reviewers() {
+    let pad = " ".repeat(3_000);
+    let cases = [
+        (
+            "code behind padding",
+            "a = 1\n".to_owned(),
+            format!("x = 1;{pad}evil()\n"),
+        ),
+        (
+            "code appended to an old long line",
+            format!("x = \"{pad}\"\n"),
+            format!("x = \"{pad}\"; evil()\n"),
+        ),
+        (
+            "a line longer than a question",
+            "a = 1\n".to_owned(),
+            format!("x = \"{}\"; evil()\n", "é".repeat(200_000)),
+        ),
+        (
+            "a long line that was removed",
+            format!("x = 1;{pad}evil()\n"),
+            "x = 1\n".to_owned(),
+        ),
+    ];
+    for (name, before, after) in cases {
+        let mut desk = Desk::new();
+        desk.write("app.py", before);
+        desk.env.commit_all("base");
+        desk.write("app.py", after);
+        let seen = desk.env.root().join("seen");
+        let script = desk.env.root().join("sam.sh");
+        std::fs::write(&script, format!("cat >> {seen:?}\n")).unwrap();
+        desk.raw_agent(&format!(
+            "{{name: sam, command: [sh, {script:?}], role: reviewer, family: x}}"
+        ));
+        desk.review(&["app.py"]);
+        let seen = std::fs::read_to_string(&seen).unwrap_or_default();
+        assert!(seen.contains("evil()"), "{name}: {} bytes seen", seen.len());
+    }
+}

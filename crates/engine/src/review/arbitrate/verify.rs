@@ -307,14 +307,16 @@ impl Bench<'_> {
         let limit = self.request.part_chars.max(1_000) as usize;
         let parts = material::parts(work, limit);
         let mut shown: String = parts.iter().map(|part| part.material.as_str()).collect();
-        if shown.len() > limit {
+        // Much other work must not push the place of a finding out of sight.
+        let is_cut = shown.chars().count() > limit;
+        if is_cut {
             shown = truncate_chars(&shown, limit).into_owned();
-            shown.push_str("\n      …\n");
+            shown.push_str("\n      … (the rest of the work is not shown)\n");
         }
         let mut excerpts = Excerpts::new(now);
         for index in positions {
             let location = &docket.items()[*index].finding.location;
-            if work.file(&location.file).is_none() {
+            if is_cut || work.file(&location.file).is_none() {
                 excerpts.add(location);
             }
         }
