@@ -8,6 +8,7 @@ mod elsewhere;
 mod guided;
 mod limits;
 mod plans;
+mod recovery;
 mod remotes;
 mod replayed;
 mod ruled;
