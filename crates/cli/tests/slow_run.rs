@@ -144,8 +144,9 @@ fn expected() -> BTreeMap<String, String> {
         .collect();
     for (title, marker) in [
         ("never passes", "!"),
-        ("agent dies", "F"),
-        ("does nothing", "F"),
+        // The agent is broken, not the task; and a person has to say whether nothing was to be done.
+        ("agent dies", "-"),
+        ("does nothing", "!"),
         ("contested", "!"),
         ("last", "x"),
     ] {
@@ -220,15 +221,15 @@ fn check(env: &TestEnv, before: &[String], what: &str) {
         git(&env.project(), &["rev-parse", "tribunal/work"]),
         "{what}"
     );
-    check_disputes(env, what);
+    check_disputes(env, 3, what);
     env.assert_healthy();
     env.assert_no_survivor(what);
 }
 
-/// Two disputes are open, each told once and in full, and the work of both is kept.
-fn check_disputes(env: &TestEnv, what: &str) {
+/// These disputes are open, two of them about work: each is told once and in full, and that work is kept.
+fn check_disputes(env: &TestEnv, open: usize, what: &str) {
     let page = std::fs::read_to_string(env.project().join("dispute.md")).unwrap();
-    assert_eq!(page.matches("(OPEN)").count(), 2, "{what}: {page}");
+    assert_eq!(page.matches("(OPEN)").count(), open, "{what}: {page}");
     for line in [
         "**Task:** never passes (",
         "**Task:** contested (",
@@ -284,7 +285,7 @@ fn a_run_killed_at_each_point_of_the_loop_comes_to_the_same_end() {
             assert_eq!(markers, ["!", "x", "!"], "{what}");
             let log = git(&env.project(), &["log", "--format=%s", "tribunal/work"]);
             assert_eq!(log, "easy 1\nbegin", "{what}");
-            check_disputes(&env, &what);
+            check_disputes(&env, 2, &what);
             let audit = env.run(["task", "audit", "--json"]).assert_code(0).json();
             assert_eq!(audit["whole"], true, "{what}");
             env.assert_healthy();

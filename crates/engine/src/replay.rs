@@ -116,6 +116,8 @@ impl Stage {
                 let arbitration = RecordedArbitration::of(&self.exported.events);
                 let report = self.exported.review(&self.recorded_in)?;
                 let names = report.as_ref().map(RecordedNames::of).unwrap_or_default();
+                let runs = self.exported.runs.iter();
+                let names = names.with_asked(runs.map(|run| run.record.step.to_string()));
                 let replay =
                     self.engine
                         .replay_review(record, clone, advice, evidence, arbitration, names);

@@ -145,8 +145,10 @@ pub(super) fn prospect_text(prospect: &Prospect) -> String {
         Prospect::Again { mode, decided } => {
             format!("{mode} tries again, as decided: {}", decided_text(decided))
         }
+        Prospect::WayOut(way) => way.clone(),
         Prospect::GiveUp => {
-            "the task fails: it has had all its executions without a result".to_owned()
+            "the limit of executions is reached: what can be reviewed is reviewed, else the task fails"
+                .to_owned()
         }
         Prospect::Ask(question) => format!("the arbiter is asked: {}", question.kind()),
     }

@@ -21,10 +21,12 @@ pub(super) fn parked(case: &CaseId, why: &Pause, until: Option<Timestamp>) -> Cl
         report::pause(why)
     );
     let told = CliError::new(Exit::Quota, text);
-    what_helps(case, why)
-        .into_iter()
-        .fold(told, CliError::hint)
-        .hint(resume(case))
+    let told = what_helps(case, why).into_iter().fold(told, CliError::hint);
+    match why {
+        // Without more money it would end at once, in the same way.
+        Pause::Budget { cap, .. } if cap == "run" => told,
+        _ => told.hint(resume(case)),
+    }
 }
 
 /// Returns the error for a case that was left open, which nothing should do.

@@ -16,7 +16,7 @@ use tribunal_engine::run::{LeftTask, Prospect, RunReport, RunWish, check_cast};
 use tribunal_store::CaseRecord;
 
 use super::arbiter::{explained_text, prospect_text};
-use super::task::{one_line, summary, words};
+use super::task::{held_up, one_line, summary, words};
 use super::{dispute, ending, pushes};
 use crate::args::parse_cost;
 use crate::error::CliError;
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// Work on this task alone
     #[arg(long, value_name = "TASK")]
     task: Option<String>,
-    /// Most executions for one task between two reviews
+    /// Most executions for one task between two reviews, runs of the tests included
     #[arg(long, value_name = "N")]
     max_iterations: Option<u32>,
     /// Begin nothing more once the run has cost this much
@@ -87,7 +87,8 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         None => None,
     };
     if args.dry_run {
-        return dry_run(invocation, &engine, &settings, task.as_ref(), format).await;
+        let asked = (task.as_ref(), args.once);
+        return dry_run(invocation, &engine, &settings, asked, format).await;
     }
     let wish = RunWish {
         directory: invocation.cwd.clone(),
@@ -178,22 +179,24 @@ async fn finish(
                 let table = invocation.fitted_table(&header, rows, &[4]);
                 invocation.print(&format!("{table}\n"))?;
             }
-            for left in &done.left {
-                if let Some(why) = &left.why {
-                    invocation.say(&format!("{} was left: {}.", left.task, for_terminal(why)));
-                }
-            }
+            tell_left(invocation, engine, done).await?;
             for blocked in &done.blocked {
                 let state = words(blocked.state);
                 let (task, by) = (&blocked.task, &blocked.by);
-                invocation.say(&format!("{task} waits for {by}, which is {state}."));
+                invocation.say(&format!(
+                    "{task} waits for {by}, which is {state}. Next: `tribunal task show {by}`."
+                ));
             }
             for warning in &done.warnings {
                 invocation.say(&format!("Warning: {}.", for_terminal(warning)));
             }
             let list = summary(tasks.iter().map(|record| record.task.state));
             let (why, cost) = (for_terminal(&done.why), report::spend(&done.spend));
-            invocation.say(&format!("Ended: {why}. {list} This run has cost {cost}."));
+            let cost = match cost.as_str() {
+                "unknown" => "What this run has cost is unknown.".to_owned(),
+                known => format!("This run has cost {known}."),
+            };
+            invocation.say(&format!("Ended: {why}. {list} {cost}"));
         }
     }
     let pushed = pushes::tell(invocation, &done.pushes);
@@ -209,6 +212,28 @@ async fn finish(
         }
         _ => Ok(exit),
     }
+}
+
+/// Says of each task that the run took and that is not completed why that is so, and what to type.
+async fn tell_left(
+    invocation: &Invocation,
+    engine: &Engine,
+    done: &RunReport,
+) -> Result<(), CliError> {
+    for left in &done.left {
+        let task = engine.task(left.task.as_str()).await?.task;
+        let held = held_up(engine.ledger().store().as_ref(), &task).await?;
+        let why = left.why.as_ref().or(held.as_ref().map(|held| &held.why));
+        let Some(why) = why else { continue };
+        let why = one_line(why.trim_end_matches('.'));
+        let next = match &held {
+            Some(held) => format!(" Next: `{}`.", held.command),
+            None => String::new(),
+        };
+        let state = words(task.state);
+        invocation.say(&format!("{} is {state}: {why}.{next}", left.task));
+    }
+    Ok(())
 }
 
 fn exit_of(done: &RunReport) -> Exit {
@@ -235,13 +260,16 @@ async fn dry_run(
     invocation: &Invocation,
     engine: &Engine,
     settings: &Settings,
-    only: Option<&CaseId>,
+    (only, once): (Option<&CaseId>, bool),
     format: Format,
 ) -> Result<Exit, CliError> {
     let halted = engine.halting_dispute(settings).await?;
     let mut outlook = engine.outlook(only).await?;
     if halted.is_some() {
         outlook.ready.clear();
+    }
+    if once {
+        outlook.ready.truncate(1);
     }
     let arbiter = Arbiter::new(settings);
     let mut ready = Vec::new();

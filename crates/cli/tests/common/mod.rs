@@ -11,6 +11,7 @@
 )]
 
 pub mod cast;
+pub mod chaos;
 pub mod terminal;
 
 use std::collections::BTreeMap;

@@ -33,7 +33,7 @@ pub struct PlanStep {
 impl Plan {
     /// Tells whether all steps are done.
     #[must_use]
-    pub(crate) fn is_done(&self) -> bool {
+    pub fn is_done(&self) -> bool {
         self.steps.iter().all(|step| step.done)
     }
 

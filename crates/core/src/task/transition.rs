@@ -18,6 +18,8 @@ pub enum Move {
     Approve,
     /// The review sends the work back.
     Reject,
+    /// Approved work contradicts what was approved meanwhile: the coder does it again from there.
+    StartOver,
     /// Coder and reviewer disagree.
     Dispute,
     /// A ruling sides with the coder: the work stands.
@@ -36,11 +38,12 @@ pub enum Move {
 
 impl Move {
     /// All moves.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Start,
         Self::Submit,
         Self::Approve,
         Self::Reject,
+        Self::StartOver,
         Self::Dispute,
         Self::RuleForCoder,
         Self::RuleAgainstCoder,
@@ -58,6 +61,7 @@ impl Move {
             Self::Submit => "submitted",
             Self::Approve => "approved",
             Self::Reject => "rejected",
+            Self::StartOver => "started over",
             Self::Dispute => "disputed",
             Self::RuleForCoder | Self::RuleAgainstCoder | Self::PutBack => "ruled on",
             Self::Skip => "skipped",
@@ -83,7 +87,7 @@ pub struct Refusal {
 pub fn step(from: TaskState, done: Move) -> Result<TaskState, Refusal> {
     use Move::{
         Approve, Dispute, Fail, PutBack, Reject, Reopen, RuleAgainstCoder, RuleForCoder, Skip,
-        Start, Submit,
+        Start, StartOver, Submit,
     };
     use TaskState::{Completed, Disputed, Failed, InProgress, InReview, Pending, Skipped};
     let refused = |why| Err(Refusal { from, done, why });
@@ -97,8 +101,8 @@ pub fn step(from: TaskState, done: Move) -> Result<TaskState, Refusal> {
         (Submit, InReview) => refused("its work was submitted before"),
 
         (Approve, InReview) => Ok(Completed),
-        (Reject, InReview) => Ok(InProgress),
-        (Approve | Reject, Pending | InProgress) => refused("no work was submitted"),
+        (Reject | StartOver, InReview) => Ok(InProgress),
+        (Approve | Reject | StartOver, Pending | InProgress) => refused("no work was submitted"),
 
         (Dispute, Pending | InProgress | InReview) => Ok(Disputed),
         (Dispute, Disputed) => refused("a dispute about it is open"),
@@ -114,14 +118,14 @@ pub fn step(from: TaskState, done: Move) -> Result<TaskState, Refusal> {
         (Reopen, Completed | Failed | Skipped) => Ok(Pending),
         (Reopen, Pending | InProgress | InReview) => refused("it is not settled"),
 
-        (Start | Submit | Approve | Reject | Skip | Fail | Reopen, Disputed) => {
+        (Start | Submit | Approve | Reject | StartOver | Skip | Fail | Reopen, Disputed) => {
             refused("the dispute about it must be resolved first")
         }
-        (Start | Submit | Approve | Reject | Dispute | Skip | Fail, Completed) => {
+        (Start | Submit | Approve | Reject | StartOver | Dispute | Skip | Fail, Completed) => {
             refused("it is settled; reopen it first")
         }
-        (Start | Submit | Approve | Reject | Dispute | Fail, Failed)
-        | (Start | Submit | Approve | Reject | Dispute | Skip | Fail, Skipped) => {
+        (Start | Submit | Approve | Reject | StartOver | Dispute | Fail, Failed)
+        | (Start | Submit | Approve | Reject | StartOver | Dispute | Skip | Fail, Skipped) => {
             refused("it is settled; reopen it first")
         }
     }
@@ -146,6 +150,7 @@ mod tests {
             (Move::Submit, "            -  [o]  -   -   -   -   - "),
             (Move::Approve, "            -   -  [x]  -   -   -   - "),
             (Move::Reject, "            -   -  [-]  -   -   -   - "),
+            (Move::StartOver, "            -   -  [-]  -   -   -   - "),
             (Move::Dispute, "            [!] [!] [!]  -   -   -   - "),
             (Move::RuleForCoder, "            -   -   -   -  [x]  -   - "),
             (

@@ -161,7 +161,7 @@ impl Engine {
                 agent: agent.clone(),
                 otherwise: decide("the model gave no usable answer"),
             },
-            None => Explained::Fallback(decide(NOBODY)),
+            None => Explained::Fallback(decide(NO_ARBITER)),
         })
     }
 
@@ -207,7 +207,7 @@ impl Engine {
             return Ok(decided);
         }
         let (decision, source) = match &arbiter.agent {
-            None => fallback(question, NOBODY),
+            None => fallback(question, NO_ARBITER),
             Some(agent) => {
                 let asked = self.ask_arbiter(case, agent, seed, step, question).await?;
                 asked.unwrap_or_else(|problem| fallback(question, &problem))
@@ -314,7 +314,7 @@ impl Engine {
 }
 
 /// Why the fallback decides when there is no model.
-const NOBODY: &str = "no rule fits and no arbiter is configured";
+pub const NO_ARBITER: &str = "no rule fits and no arbiter is configured";
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Answered {

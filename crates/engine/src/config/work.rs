@@ -79,7 +79,7 @@ impl ArbiterSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunSettings {
-    /// Most executions for one task between two reviews; reaching it is never success.
+    /// Most executions for one task between two reviews, runs of the tests included; reaching it is never success.
     #[schemars(range(min = 1, max = 1000))]
     pub max_iterations: u32,
     /// Rejections after which the arbiter gives guidance to both sides.

@@ -112,7 +112,7 @@ impl Delivery<'_> {
             })
             .await
         };
-        let what = format!("keep the disputed work on {branch}");
+        let what = format!("keep the work on {branch}");
         match self.case.effect(&key, &what, probe, act).await {
             Ok(_) => Ok(None),
             Err(CaseError::Change(error @ ChangeError::BranchCheckedOut { .. })) => {

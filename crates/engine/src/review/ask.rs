@@ -8,6 +8,7 @@ use tribunal_core::agent::{Access, ErrorClass, Role};
 use tribunal_core::case::Pause;
 use tribunal_core::ids::{AgentName, RunId, StepKey};
 
+use super::recorded_names::RecordedNames;
 use crate::Engine;
 use crate::call::Question;
 use crate::case::{Case, CaseError, Then};
@@ -48,6 +49,20 @@ impl Unanswered {
     }
 }
 
+/// Returns the step of a question. Each attempt is a step of its own, because the answer of a finished
+/// one is never asked for again.
+pub(crate) fn attempt_step(key: &str, attempt: u32) -> String {
+    match attempt {
+        0 | 1 => key.to_owned(),
+        more => format!("{key} attempt {more}"),
+    }
+}
+
+/// Returns the step in which the question of `key` is put once more, with what was wrong.
+pub(crate) fn repeated_step(key: &str) -> String {
+    format!("{key} again")
+}
+
 /// The recorded result of a step: which run answered. The answer lies in the run's files.
 #[derive(Debug, Serialize, Deserialize)]
 struct StepOutput {
@@ -55,6 +70,23 @@ struct StepOutput {
 }
 
 impl Asking<'_> {
+    /// Tells whether the answers to this attempt were complete before this sitting began, so that they
+    /// are asked for anew where they cannot be used.
+    ///
+    /// A review that is only done again asks as often as the recorded one did.
+    pub(crate) async fn may_ask_anew(
+        self,
+        recorded: &RecordedNames,
+        key: &str,
+        attempt: u32,
+    ) -> Result<bool, CaseError> {
+        if recorded.was_asked(&attempt_step(key, attempt + 1)) {
+            return Ok(true);
+        }
+        let last = StepKey::new(repeated_step(&attempt_step(key, attempt)))?;
+        self.case.has_finished(&last).await
+    }
+
     /// Puts one question and returns the reply.
     pub(crate) async fn ask(
         self,

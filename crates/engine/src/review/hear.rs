@@ -12,7 +12,7 @@ use tribunal_core::reply::{Author, Findings, Problem, read_signed_findings};
 use tribunal_core::review::report::{ReviewerState, SuppressedFinding};
 use tribunal_core::text::truncate_chars;
 
-use super::ask::{Asking, Unanswered};
+use super::ask::{Asking, Unanswered, attempt_step, repeated_step};
 use super::cited_path::known_path;
 use super::material::Part;
 use super::tool::ToolSeat;
@@ -174,8 +174,42 @@ impl Hearing<'_> {
         Ok(answers)
     }
 
-    /// Asks about one part; once more if the answer cannot be read.
+    /// Asks about one part. An answer of an earlier sitting that could not be used is asked for anew,
+    /// as a step of its own.
     async fn one_answer(
+        self,
+        member: &AgentMember,
+        key: &str,
+        number: usize,
+        part: &Part,
+    ) -> Result<PartAnswer, CaseError> {
+        let recorded = &self.request.recorded;
+        let mut best: Option<Findings> = None;
+        for attempt in 1.. {
+            let anew = self.asking.may_ask_anew(recorded, key, attempt).await?;
+            let step = attempt_step(key, attempt);
+            let found = match self.one_attempt(member, &step, number, part).await? {
+                PartAnswer::Read(found) => found,
+                // An answer that could be read in part is better than none.
+                missing => return Ok(best.map_or(missing, PartAnswer::Read)),
+            };
+            let is_usable = found.answered && found.problems.is_empty();
+            if is_usable || !anew {
+                let found = match best {
+                    Some(best) if !found.answered => best,
+                    _ => found,
+                };
+                self.note_heard(member, number, self.parts.len(), &found)
+                    .await;
+                return Ok(PartAnswer::Read(found));
+            }
+            best = Some(found).filter(|found| found.answered).or(best);
+        }
+        Ok(PartAnswer::Read(Findings::default()))
+    }
+
+    /// Asks about one part; once more if the answer cannot be read.
+    async fn one_attempt(
         self,
         member: &AgentMember,
         key: &str,
@@ -215,7 +249,7 @@ impl Hearing<'_> {
         };
         if !found.answered || !found.problems.is_empty() {
             let again = ask_again(&prompt, &in_one_line(&found));
-            let second = match self.ask(member, &format!("{key} again"), again).await? {
+            let second = match self.ask(member, &repeated_step(key), again).await? {
                 Ok(reply) => read(&reply),
                 // The first answer is better than none; what it lacks is known.
                 Err(PartAnswer::Failed(_)) if found.answered => Findings::default(),
@@ -225,8 +259,6 @@ impl Hearing<'_> {
                 found = second;
             }
         }
-        self.note_heard(member, number, self.parts.len(), &found)
-            .await;
         Ok(PartAnswer::Read(found))
     }
 

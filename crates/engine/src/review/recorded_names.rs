@@ -3,7 +3,7 @@
 //! An identity depends on what the ledger knew. A review that is done again in an empty ledger takes
 //! the names from its report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tribunal_core::consensus::Settlement;
 use tribunal_core::review::identity::Recognized;
@@ -15,6 +15,8 @@ pub(crate) struct RecordedNames {
     by_voice: BTreeMap<(String, String), Recognized>,
     /// Why the review did not speak of the user's files when it ended.
     pub(super) outdated: Option<String>,
+    /// The steps in which somebody was asked.
+    asked: BTreeSet<String>,
 }
 
 impl RecordedNames {
@@ -43,6 +45,17 @@ impl RecordedNames {
             }
         }
         names
+    }
+
+    /// Takes note of the steps in which somebody was asked.
+    pub(crate) fn with_asked(mut self, steps: impl Iterator<Item = String>) -> Self {
+        self.asked.extend(steps);
+        self
+    }
+
+    /// Tells whether somebody was asked in this step.
+    pub(super) fn was_asked(&self, step: &str) -> bool {
+        self.asked.contains(step)
     }
 
     /// Puts the recorded names in place of those that were found anew.

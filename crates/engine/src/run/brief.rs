@@ -61,6 +61,22 @@ pub(super) fn whole(
     if let Some(last) = last.filter(|last| is_failure(&last.result)) {
         part("What came of the last attempt", &last.summary);
     }
+    let mut earlier = progress.round().iter().rev().skip(1);
+    let tested = earlier.find(|one| matches!(one.result, ExecutionResult::Tested { .. }));
+    if let Some(tested) = tested.filter(|_| progress.tests_failed()) {
+        part(
+            "What the tests say about the work as it is",
+            &tested.summary,
+        );
+    }
+    let unchanged = last.filter(|last| last.result == ExecutionResult::Unchanged);
+    if let Some(last) = unchanged {
+        let said = format!(
+            "Nothing was changed. If the task is done already, say what shows that; otherwise do it.\n\n{}",
+            last.summary
+        );
+        part("What came of the last attempt", &said);
+    }
     if let Some(hint) = hint {
         part("What is to be done differently", hint);
     }

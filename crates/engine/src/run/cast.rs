@@ -63,6 +63,8 @@ pub(super) fn last_mode(progress: &Progress, cast: &Cast) -> String {
         .round()
         .iter()
         .rev()
+        // The program runs the tests, whatever an agent may be called.
+        .filter(|execution| !matches!(execution.result, ExecutionResult::Tested { .. }))
         .map(|execution| execution.mode.as_str())
         .find(|mode| matches!(cast.does(mode), Some(Work::Develop | Work::Plan)));
     worked.unwrap_or("developer").to_owned()

@@ -97,7 +97,15 @@ impl Loop<'_> {
             return Ok(("one task was asked for".to_owned(), End::Done));
         }
         let failed = left.iter().any(|left| left.state == TaskState::Failed);
+        let for_later = left.iter().filter(|left| !left.state.is_settled());
         Ok(match blocked.len() {
+            0 if left.iter().any(|left| !left.state.is_settled()) => {
+                let why = match for_later.count() {
+                    1 => "1 task was left for later".to_owned(),
+                    n => format!("{n} tasks were left for later"),
+                };
+                (why, End::Done)
+            }
             0 => ("nothing is left to do".to_owned(), End::Done),
             // What failed here speaks for itself.
             n if failed => (waiting(n), End::Done),

@@ -6,6 +6,7 @@
 
 mod brief;
 mod cast;
+mod develop;
 mod end;
 mod guide;
 mod limits;
@@ -13,6 +14,7 @@ mod progress;
 mod prospect;
 mod replay;
 mod review;
+mod stall;
 mod turns;
 mod visit;
 mod work;
@@ -40,6 +42,7 @@ use self::limits::Limits;
 pub(crate) use self::progress::{Progress, note_of_dispute};
 pub use self::prospect::Prospect;
 pub(crate) use self::replay::RecordedRun;
+pub(crate) use self::visit::LEFT_BECAUSE;
 use crate::Engine;
 use crate::arbiter::Arbiter;
 use crate::case::{Case, CaseError, blocking};

@@ -28,6 +28,12 @@ pub(crate) struct Progress {
     pub(crate) before_round: usize,
     /// The reviews that came to an end.
     pub(crate) reviews: Vec<CaseId>,
+    /// How much of it was done in earlier visits.
+    pub(crate) before_visit: usize,
+    /// The commit on which the project's tests were run last, and whether they passed.
+    pub(crate) tested: Option<(String, bool)>,
+    /// The work that was sent back last, by a review, a person or a ruling.
+    pub(crate) sent_back: Option<String>,
     /// Whether somebody began with what is to be done now.
     pub(crate) begun: bool,
     /// How often the work was rejected since a person last sent the task back.
@@ -61,6 +67,7 @@ impl Progress {
             match &event.kind {
                 EventKind::Work(event) => progress.work(event),
                 EventKind::Task(event) => progress.task(event),
+                EventKind::CaseParked { .. } => progress.before_visit = progress.history.len(),
                 _ => {}
             }
         }
@@ -81,7 +88,12 @@ impl Progress {
                 self.plans += 1;
             }
             WorkEvent::PlanAdvanced { plan } => self.plan = Some(plan.clone()),
-            WorkEvent::ExecutionDone { execution } => self.history.push(execution.clone()),
+            WorkEvent::ExecutionDone { execution } => {
+                if let ExecutionResult::Tested { passed } = &execution.result {
+                    self.tested = self.newest().map(|commit| (commit.to_owned(), *passed));
+                }
+                self.history.push(execution.clone());
+            }
             WorkEvent::TaskReviewed { review, .. } => {
                 self.reviews.push(review.clone());
                 self.undecided = Some(review.clone());
@@ -118,11 +130,13 @@ impl Progress {
                 self.undecided = None;
                 match done {
                     Move::Reject => {
+                        self.sent_back.clone_from(&self.commit);
                         self.reopened = None;
                         self.rejected += 1;
                         self.reasons.extend(note.clone());
                     }
                     Move::RuleAgainstCoder => {
+                        self.sent_back.clone_from(&self.commit);
                         (self.rejected, self.guided_at) = (0, 0);
                         self.reopened = None;
                     }
@@ -134,16 +148,32 @@ impl Progress {
                     }
                     Move::Start | Move::Submit | Move::Approve => self.begun = true,
                     Move::PutBack => self.begun = false,
-                    Move::Dispute | Move::RuleForCoder | Move::Skip | Move::Fail => {}
+                    Move::StartOver
+                    | Move::Dispute
+                    | Move::RuleForCoder
+                    | Move::Skip
+                    | Move::Fail => {}
                 }
-                if *done == Move::Reopen && *from == TaskState::Completed {
+                let is_fresh = match from {
                     // What was approved is on the branch; what is to be done now starts from there.
+                    TaskState::Completed => true,
+                    // What failed is kept on a branch of its own.
+                    TaskState::Failed | TaskState::Skipped => {
+                        !note.as_deref().is_some_and(is_of_dispute)
+                    }
+                    _ => false,
+                };
+                if *done == Move::Reopen && is_fresh {
                     (self.base, self.commit) = (None, None);
                     self.files.clear();
                 }
                 if matches!(
                     done,
-                    Move::Start | Move::Reject | Move::RuleAgainstCoder | Move::Reopen
+                    Move::Start
+                        | Move::Reject
+                        | Move::StartOver
+                        | Move::RuleAgainstCoder
+                        | Move::Reopen
                 ) {
                     self.before_round = self.history.len();
                 }
@@ -167,11 +197,41 @@ impl Progress {
         self.history.get(self.before_round..).unwrap_or_default()
     }
 
-    /// Returns how many executions of this round count against the limit: tests come for free.
+    /// Returns what was done in this round since the task was last left.
+    pub(crate) fn round_of_visit(&self) -> &[Execution] {
+        let from = self.before_round.max(self.before_visit);
+        self.history.get(from..).unwrap_or_default()
+    }
+
+    /// Returns how many executions of this round count against the limit: all but those that failed in
+    /// an earlier visit, because an agent that is broken says nothing about the task.
     pub(crate) fn spent(&self) -> usize {
-        let counted =
-            |execution: &&Execution| !matches!(execution.result, ExecutionResult::Tested { .. });
-        self.round().iter().filter(counted).count()
+        let earlier = self.before_visit.saturating_sub(self.before_round);
+        let round = self.round().iter().enumerate();
+        let counted = round.filter(|(index, execution)| {
+            *index >= earlier || !matches!(execution.result, ExecutionResult::Failed { .. })
+        });
+        counted.count()
+    }
+
+    /// Returns what was done in this round and came to nothing since something last did: the newest
+    /// last. What failed in an earlier visit is left out.
+    pub(crate) fn fruitless(&self) -> Vec<&Execution> {
+        let earlier = self.before_visit.saturating_sub(self.before_round);
+        let mut found = Vec::new();
+        for (index, execution) in self.round().iter().enumerate() {
+            match &execution.result {
+                ExecutionResult::Planned { .. }
+                | ExecutionResult::Worked { .. }
+                | ExecutionResult::Rejected { .. } => found.clear(),
+                ExecutionResult::Tested { .. } => {}
+                ExecutionResult::Failed { .. } if index < earlier => {}
+                ExecutionResult::Failed { .. } | ExecutionResult::Unchanged => {
+                    found.push(execution)
+                }
+            }
+        }
+        found
     }
 
     /// Returns the number of the next execution.
@@ -187,6 +247,22 @@ impl Progress {
     /// Tells whether there is anything to review.
     pub(crate) fn has_work(&self) -> bool {
         self.commit.is_some() && self.commit != self.base
+    }
+
+    /// Tells whether there is work that nobody has sent back.
+    pub(crate) fn has_new_work(&self) -> bool {
+        self.has_work() && self.commit != self.sent_back
+    }
+
+    /// Tells whether the tests were run on the newest work and failed.
+    pub(crate) fn tests_failed(&self) -> bool {
+        self.test_result() == Some(false)
+    }
+
+    /// Returns whether the tests passed on the newest work; nothing if they were not run on it.
+    pub(crate) fn test_result(&self) -> Option<bool> {
+        let (commit, passed) = self.tested.as_ref()?;
+        (Some(commit.as_str()) == self.newest()).then_some(*passed)
     }
 }
 

@@ -4,9 +4,9 @@ use tribunal_core::arbiter::{Decision, Question};
 use tribunal_core::ids::StepKey;
 use tribunal_core::task::{Task, TaskState};
 
-use super::cast::{cast, evaluate_question, select_question};
+use super::cast::{cast, evaluate_question, last_mode, select_question};
 use super::progress::Progress;
-use super::work::{can_be_reviewed, tests_are_due};
+use super::stall::{Standstill, WayOut, can_be_reviewed, tests_are_due};
 use crate::Engine;
 use crate::arbiter::Decided;
 use crate::case::CaseError;
@@ -31,7 +31,9 @@ pub enum Prospect {
         /// The decision.
         decided: Decided,
     },
-    /// The limit of executions is reached, and the task fails.
+    /// Nothing goes on, so this happens without a decision, in a sentence without an end.
+    WayOut(String),
+    /// The limit of executions is reached, and the round ends.
     GiveUp,
     /// The arbiter is asked this.
     Ask(Question),
@@ -49,33 +51,41 @@ impl Engine {
         let events = all_events(self.ledger.store().as_ref(), &task.id).await?;
         let progress = Progress::of(&events);
         let cast = cast(self, settings, task.brief.domain.as_deref());
+        if tests_are_due(self, &progress) {
+            return Ok(Prospect::Tests);
+        }
+        let calls = self.calls_in_vain(task, &progress).await?;
+        let standstill = Standstill {
+            progress: &progress,
+            cast: &cast,
+            calls: &calls,
+        };
+        if let Some(way) = standstill.way_out() {
+            return Ok(Prospect::WayOut(in_words(&way)));
+        }
         let mut again = None;
         if let Some(last) = progress.round().last() {
-            if tests_are_due(self, last) {
-                return Ok(Prospect::Tests);
-            }
             let step = StepKey::new(format!("arbiter evaluate {}", last.iteration))?;
             let store = self.ledger.store();
             let Some(decided) = store.step(&task.id, &step).await? else {
                 return Ok(Prospect::Ask(evaluate_question(task, &progress, last)));
             };
             let decided: Option<Decided> = serde_json::from_value(decided).ok();
-            again = decided.map(|decided| (decided, last));
+            again = decided;
         }
-        if let Some((decided, last)) = &again
+        if let Some(decided) = &again
             && matches!(decided.decision, Decision::Complete { .. })
-            && can_be_reviewed(&progress, last)
+            && can_be_reviewed(&progress)
         {
             return Ok(Prospect::Submit(decided.clone()));
         }
         if progress.spent() >= settings.run.max_iterations as usize {
             return Ok(Prospect::GiveUp);
         }
-        if let Some((decided, last)) = again
+        if let Some(decided) = again
             && matches!(decided.decision, Decision::Retry { .. })
-            && cast.does(&last.mode).is_some()
         {
-            let mode = last.mode.clone();
+            let mode = standstill.stand_in(&last_mode(&progress, &cast));
             return Ok(Prospect::Again { mode, decided });
         }
         Ok(Prospect::Ask(select_question(
@@ -83,5 +93,15 @@ impl Engine {
             &progress,
             &cast.candidates,
         )))
+    }
+}
+
+fn in_words(way: &WayOut) -> String {
+    match way {
+        WayOut::Work { mode, hint } => format!("{mode} works next: {hint}"),
+        WayOut::Submit(why) => format!("its work is submitted to the review: {why}"),
+        WayOut::Ask(why) => format!("a person is asked: {why}"),
+        WayOut::Fail(why) => format!("the task fails: {why}"),
+        WayOut::Leave(why) => format!("the task is left for later: {why}"),
     }
 }

@@ -198,7 +198,9 @@ impl RecordedRun {
                 let moved = next_move(later)?;
                 let fits = match sequel(report) {
                     // Tests that fail, and work that contradicts other work, send it back.
-                    Sequel::Approve => matches!(moved, Move::Approve | Move::Reject),
+                    Sequel::Approve => {
+                        matches!(moved, Move::Approve | Move::Reject | Move::StartOver)
+                    }
                     Sequel::Reject { .. } => moved == Move::Reject,
                     Sequel::Dispute { .. } => moved == Move::Dispute,
                     Sequel::Leave { .. } => false,

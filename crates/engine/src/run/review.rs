@@ -16,6 +16,7 @@ use tribunal_core::text::truncate_chars;
 
 use super::cast::{cast, last_coder};
 use super::progress::Progress;
+use super::stall::is_untested;
 use super::visit::{Contest, Stage, Visit, kept};
 use crate::case::{CaseError, blocking};
 use crate::change::ChangeError;
@@ -42,6 +43,15 @@ impl Visit<'_> {
                 truncate_chars(&gone, 12),
                 task.id
             )));
+        }
+        if progress.undecided.is_none() {
+            // Work that fails the tests is not worth a paid review.
+            if is_untested(self.engine, progress) {
+                self.test(progress).await?;
+            }
+            if progress.tests_failed() {
+                return self.reject_untested(task, progress).await;
+            }
         }
         let reviewed = self.review_work(task, progress, &base, &commit).await?;
         let Some(report) = reviewed.report else {
@@ -192,26 +202,27 @@ impl Visit<'_> {
         progress: &mut Progress,
         base: &str,
     ) -> Result<Stage, CaseError> {
-        if progress
-            .history
-            .last()
-            .is_some_and(|last| self.tests_are_due(last))
-        {
+        if is_untested(self.engine, progress) {
             self.test(progress).await?;
         }
-        let tests = progress.history.iter().rev();
-        let mut tests = tests.filter(|one| matches!(one.result, ExecutionResult::Tested { .. }));
-        if let Some(last) = tests.next()
-            && last.result == (ExecutionResult::Tested { passed: false })
-        {
-            let note = format!(
-                "The tests fail with the work that was approved:\n{}",
-                last.summary
-            );
-            return self.reject(task, progress, 0, note).await;
+        if progress.tests_failed() {
+            return self.reject_untested(task, progress).await;
         }
         let commit = progress.commit.clone().unwrap_or_else(|| base.to_owned());
         self.approve(task, progress, base, &commit).await
+    }
+
+    /// Sends work back because the project's tests fail with it.
+    async fn reject_untested(
+        &self,
+        task: &Task,
+        progress: &mut Progress,
+    ) -> Result<Stage, CaseError> {
+        let tested = |one: &&Execution| matches!(one.result, ExecutionResult::Tested { .. });
+        let last = progress.history.iter().rev().find(tested);
+        let said = last.map_or("", |last| last.summary.as_str());
+        let note = format!("The tests fail with this work:\n{said}");
+        self.reject(task, progress, 0, note).await
     }
 
     async fn reject(
@@ -263,7 +274,11 @@ impl Visit<'_> {
                 if let Ok(mut start) = self.start.lock() {
                     *start = None;
                 }
-                return self.reject(task, progress, 0, note).await;
+                // The coder did nothing wrong, so this is not a rejection.
+                let task = self
+                    .step(task, progress, Move::StartOver, Some(note))
+                    .await?;
+                return Ok(Stage::Moved(Box::new(task)));
             }
         };
         self.push(&approved.branch, &commit).await?;

@@ -222,12 +222,12 @@ impl Loop<'_> {
         let (case, standing) = (visit.case, task.state);
         match visit.attend(task).await {
             Ok(Visited::Left { task, why }) => {
-                visit.leave(task.state).await?;
+                visit.leave(task.state, why.as_deref()).await?;
                 Ok((task.state, why))
             }
             Ok(Visited::Dispute { task, contest }) => {
                 visit.keep_disputed(&task).await?;
-                visit.leave(task.state).await?;
+                visit.leave(task.state, None).await?;
                 self.dispute(&task, contest).await
             }
             Err(CaseError::Parked { why, .. }) => {
@@ -238,8 +238,9 @@ impl Loop<'_> {
                     .find_task(case.id().as_str())
                     .await;
                 let state = now.map_or(standing, |record| record.task.state);
-                visit.leave(state).await?;
-                Ok((state, Some(waits(&why))))
+                let why = waits(&why);
+                visit.leave(state, Some(&why)).await?;
+                Ok((state, Some(why)))
             }
             Err(error) => Err(error),
         }

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use std::sync::PoisonError;
 
 use tribunal_core::agent::Role;
-use tribunal_core::arbiter::ExecutionResult;
+use tribunal_core::arbiter::{Execution, ExecutionResult};
 use tribunal_core::dispute::{Gravity, Grounds, Origin, Position, Referral, Subject};
-use tribunal_core::event::TaskEvent;
+use tribunal_core::event::{EventKind, TaskEvent};
 use tribunal_core::ids::{AgentName, DisputeId, RunId};
 use tribunal_core::task::transition::Move;
 use tribunal_core::task::{Actor, Task, TaskState};
@@ -212,44 +212,54 @@ impl Visit<'_> {
 
     /// Returns the dispute that ends a task whose work is rejected again and again.
     async fn deadlock(&self, task: &Task, progress: &Progress) -> Result<NewDispute, CaseError> {
-        let worked = progress
-            .history
-            .iter()
-            .rev()
-            .find(|execution| matches!(execution.result, ExecutionResult::Worked { .. }));
-        let position = |author: &str, text: String| Position {
-            author: author.to_owned(),
-            model: None,
-            family: None,
-            text,
-        };
-        let cast = cast(self.engine, self.settings, task.brief.domain.as_deref());
-        let coder = worked.map(|worked| {
-            let agent = last_coder(progress, &cast);
-            let author = agent.map_or(worked.mode.as_str(), |agent| agent.as_str());
-            position(author, worked.summary.clone())
-        });
+        let worked = |one: &&Execution| matches!(one.result, ExecutionResult::Worked { .. });
         let reviewer = self.last_reviewers(progress).await?;
         let last = progress.reasons.last().cloned().unwrap_or_default();
         Ok(NewDispute {
             key: format!("task {} after {} rejections", task.id, task.rejections),
-            subject: Subject::Task {
-                task: task.id.to_string(),
-                title: task.brief.title.clone(),
-            },
-            origin: Origin::System,
-            gravity: Gravity::Major,
-            grounds: Grounds::Other,
-            objection: None,
-            coder,
+            coder: self.position_of_coder(task, progress, worked),
             reviewer: Some(position(&reviewer, last)),
-            rule: String::new(),
-            evidence: Vec::new(),
-            files: progress.files.clone(),
-            material: None,
             notes: format!("The work was rejected {} times.", task.rejections),
-            created_by: Some(Actor::System),
+            ..question_about(task, progress)
         })
+    }
+
+    /// Returns the question to a person about a task for which nothing is changed any more.
+    pub(super) async fn standstill(
+        &self,
+        task: &Task,
+        progress: &Progress,
+        why: String,
+    ) -> Result<NewDispute, CaseError> {
+        let unchanged = |one: &&Execution| one.result == ExecutionResult::Unchanged;
+        let asked_before = progress.history.len();
+        let reviewer = match progress.reasons.last() {
+            Some(reason) => position(&self.last_reviewers(progress).await?, reason.clone()),
+            None => position(
+                "Tribunal",
+                "Nothing was changed, so there is nothing that could be reviewed.".to_owned(),
+            ),
+        };
+        Ok(NewDispute {
+            key: format!("task {} after execution {asked_before}", task.id),
+            coder: self.position_of_coder(task, progress, unchanged),
+            reviewer: Some(reviewer),
+            notes: why,
+            ..question_about(task, progress)
+        })
+    }
+
+    fn position_of_coder(
+        &self,
+        task: &Task,
+        progress: &Progress,
+        is_it: impl Fn(&&Execution) -> bool,
+    ) -> Option<Position> {
+        let cast = cast(self.engine, self.settings, task.brief.domain.as_deref());
+        let found = progress.history.iter().rev().find(is_it)?;
+        let agent = cast.agent(&found.mode);
+        let author = agent.map_or(found.mode.as_str(), |agent| agent.as_str());
+        Some(position(author, found.summary.clone()))
     }
 
     /// Returns who reviewed the work last: the agents that were asked, and the built-in rules.
@@ -272,29 +282,81 @@ impl Visit<'_> {
         Ok(names.join(", "))
     }
 
-    /// Leaves the task for others: its lease goes back, its files go.
-    pub(super) async fn leave(&self, state: TaskState) -> Result<(), CaseError> {
+    /// Leaves the task for others: its lease goes back, its files go, and why it was left stays.
+    pub(super) async fn leave(&self, state: TaskState, why: Option<&str>) -> Result<(), CaseError> {
         let place = self.engine.dir.worktrees(self.case.id());
         blocking(move || {
             let doing = ChangeError::file(format!("remove `{}`", place.display()));
             crate::worktree::remove_tree(&place).map_err(doing)
         })
         .await?;
-        self.case.record([rest(state)]).await
+        let noted = why.map(|why| EventKind::Noted {
+            text: format!("{LEFT_BECAUSE}{why}"),
+        });
+        self.case
+            .record(noted.into_iter().chain([rest(state)]))
+            .await
     }
 
     /// Keeps disputed work on a branch of its own and pushes it.
     pub(super) async fn keep_disputed(&self, task: &Task) -> Result<(), CaseError> {
         let store = self.engine.ledger.store();
         let progress = Progress::of(&all_events(store.as_ref(), &task.id).await?);
+        match self.keep_on_branch(task, &progress).await? {
+            Some(commit) => self.push(&task_branch(&task.id), &commit).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps work on a branch of its own, and returns the commit that is there.
+    pub(super) async fn keep_on_branch(
+        &self,
+        task: &Task,
+        progress: &Progress,
+    ) -> Result<Option<String>, CaseError> {
         let Some(commit) = progress.commit.clone().filter(|_| progress.has_work()) else {
-            return Ok(());
+            return Ok(None);
         };
         let branch = task_branch(&task.id);
         if let Some(problem) = self.delivery().keep(&branch, &commit).await? {
             self.limits.warn(&problem);
         }
-        self.push(&branch, &commit).await
+        Ok(Some(commit))
+    }
+}
+
+/// How the note begins that says why a task was left.
+pub(crate) const LEFT_BECAUSE: &str = "left for later: ";
+
+fn position(author: &str, text: String) -> Position {
+    Position {
+        author: author.to_owned(),
+        model: None,
+        family: None,
+        text,
+    }
+}
+
+/// Returns a question of the program about a task, without what the two sides say.
+fn question_about(task: &Task, progress: &Progress) -> NewDispute {
+    NewDispute {
+        key: String::new(),
+        subject: Subject::Task {
+            task: task.id.to_string(),
+            title: task.brief.title.clone(),
+        },
+        origin: Origin::System,
+        gravity: Gravity::Major,
+        grounds: Grounds::Other,
+        objection: None,
+        coder: None,
+        reviewer: None,
+        rule: String::new(),
+        evidence: Vec::new(),
+        files: progress.files.clone(),
+        material: None,
+        notes: String::new(),
+        created_by: Some(Actor::System),
     }
 }
 

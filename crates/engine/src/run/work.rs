@@ -1,31 +1,22 @@
 //! One round of work on a task: the arbiter chooses, an agent works, the arbiter looks at it, until
 //! the work is submitted or given up.
 
-use tribunal_agents::AgentError;
-use tribunal_core::agent::{Access, ErrorClass, Role};
 use tribunal_core::arbiter::{Decision, Execution, ExecutionResult, Work};
 use tribunal_core::case::Pause;
 use tribunal_core::event::{EventKind, WorkEvent};
-use tribunal_core::ids::{AgentName, StepKey};
-use tribunal_core::prompt::{ask_again, plan_question, work_question};
-use tribunal_core::reply::{WorkReport, read_signed_plan, read_signed_work};
 use tribunal_core::task::Task;
 use tribunal_core::task::transition::Move;
-use tribunal_core::text::{headline, truncate_chars};
+use tribunal_core::text::truncate_chars;
 
-use super::brief;
 use super::cast::{Cast, cast, evaluate_question, last_mode, select_question};
 use super::progress::Progress;
-use super::visit::{Stage, Unrecorded, Visit, kept};
-use crate::Engine;
+use super::stall::{Calls, Standstill, WayOut, can_be_reviewed, tests_are_due};
+use super::visit::{Contest, Stage, Visit};
 use crate::arbiter::Decided;
-use crate::call;
-use crate::case::{CaseError, Then, blocking};
-use crate::change::{AgentFiles, tree_of};
-use crate::worktree::{Signature, Worktree};
+use crate::case::CaseError;
 
 impl Visit<'_> {
-    /// Works until there is something to review or the limit is reached, which is no success.
+    /// Works until there is something to review, nothing goes on, or the limit is reached.
     pub(super) async fn work(
         &self,
         task: &Task,
@@ -37,62 +28,153 @@ impl Visit<'_> {
             if let Some(why) = self.limits.reached(self.engine).await? {
                 return Ok(Stage::Leave(why));
             }
-            let mut hint = None;
-            let mut again = None;
-            if let Some(last) = progress.round().last().cloned() {
-                if self.tests_are_due(&last) {
-                    self.test(progress).await?;
-                    continue;
-                }
-                match self.evaluate(task, progress, &last).await?.decision {
-                    Decision::Complete { summary } if can_be_reviewed(progress, &last) => {
-                        let note = Some(summary);
-                        let task = self.step(task, progress, Move::Submit, note).await?;
-                        return Ok(Stage::Moved(Box::new(task)));
-                    }
-                    Decision::Complete { .. } => {
-                        hint = Some("There is nothing yet that could be reviewed.".to_owned());
-                    }
-                    Decision::Retry { reason } => {
-                        hint = Some(reason);
-                        again = Some(last.mode);
-                    }
-                    Decision::Continue { .. } | Decision::SelectMode { .. } => {}
-                }
+            if tests_are_due(self.engine, progress) {
+                self.test(progress).await?;
+                continue;
+            }
+            let calls = self.engine.calls_in_vain(task, progress).await?;
+            let standstill = Standstill {
+                progress,
+                cast: &cast,
+                calls: &calls,
+            };
+            let chosen = match standstill.way_out() {
+                Some(WayOut::Work { mode, hint }) => Some((mode, Some(hint))),
+                Some(other) => return self.take_way_out(task, progress, other).await,
+                None => None,
+            };
+            if chosen.is_none()
+                && let Some(summary) = self.completed(task, progress).await?
+            {
+                return self.submit(task, progress, summary).await;
             }
             if progress.spent() >= self.settings.run.max_iterations as usize {
-                return self.give_up(task, progress).await;
+                return self.end_at_limit(task, progress).await;
             }
-            let mode = match again.filter(|mode| cast.does(mode).is_some()) {
-                Some(mode) => mode,
-                None => match self.select(task, progress, &cast).await?.decision {
-                    Decision::SelectMode { mode, .. } => mode,
-                    Decision::Complete { .. } => "reviewer".to_owned(),
-                    Decision::Retry { .. } | Decision::Continue { .. } => {
-                        last_mode(progress, &cast)
-                    }
-                },
+            let (mode, hint) = match chosen {
+                Some(chosen) => chosen,
+                None => self.choose(task, progress, &cast, &calls).await?,
             };
             match cast.does(&mode) {
-                Some(Work::Review) if progress.has_work() => {
-                    let task = self.step(task, progress, Move::Submit, None).await?;
-                    return Ok(Stage::Moved(Box::new(task)));
-                }
-                Some(Work::Test) if self.engine.tests.is_some() => {
-                    self.test(progress).await?;
+                Some(Work::Review) if can_be_reviewed(progress) => {
+                    return self.submit(task, progress, String::new()).await;
                 }
                 Some(Work::Plan) => self.plan(task, progress, &cast, &mode).await?,
                 Some(Work::Develop) => {
                     let hint = hint.as_deref();
                     self.develop(task, progress, &cast, &mode, hint).await?;
                 }
+                Some(Work::Test) if self.engine.tests.is_some() => {
+                    let said =
+                        "The tests were run on this work before, and nothing was changed since.";
+                    self.nothing_done(progress, &mode, said).await?;
+                }
                 Some(Work::Review | Work::Test) | None => {
-                    let nothing = ExecutionResult::Unchanged;
-                    let said = "There was nothing to review or to test.";
-                    self.done(progress, &mode, nothing, said).await?;
+                    let said = match progress.tests_failed() {
+                        true => "The tests fail, so the work is not reviewed.",
+                        false => "There was nothing to review or to test.",
+                    };
+                    self.nothing_done(progress, &mode, said).await?;
                 }
             }
         }
+    }
+
+    /// Asks how the work stands, and returns the summary of work that is complete and can be reviewed.
+    async fn completed(
+        &self,
+        task: &Task,
+        progress: &Progress,
+    ) -> Result<Option<String>, CaseError> {
+        let Some(last) = progress.round().last().cloned() else {
+            return Ok(None);
+        };
+        let decided = self.evaluate(task, progress, &last).await?;
+        Ok(match decided.decision {
+            Decision::Complete { summary } if can_be_reviewed(progress) => Some(summary),
+            _ => None,
+        })
+    }
+
+    /// Returns who works next, and what it is told about the last attempt.
+    async fn choose(
+        &self,
+        task: &Task,
+        progress: &Progress,
+        cast: &Cast,
+        calls: &Calls,
+    ) -> Result<(String, Option<String>), CaseError> {
+        let (mut hint, mut again) = (None, None);
+        if let Some(last) = progress.round().last().cloned() {
+            // It was asked before; what was decided once stays so.
+            match self.evaluate(task, progress, &last).await?.decision {
+                Decision::Complete { .. } => {
+                    hint = Some("There is nothing yet that could be reviewed.".to_owned());
+                }
+                Decision::Retry { reason } => {
+                    hint = Some(reason);
+                    again = Some(last_mode(progress, cast));
+                }
+                Decision::Continue { .. } | Decision::SelectMode { .. } => {}
+            }
+        }
+        let mode = match again.filter(|mode| cast.does(mode).is_some()) {
+            Some(mode) => mode,
+            None => match self.select(task, progress, cast).await?.decision {
+                Decision::SelectMode { mode, .. } => mode,
+                Decision::Complete { .. } => "reviewer".to_owned(),
+                Decision::Retry { reason } => {
+                    hint = hint.or(Some(reason));
+                    last_mode(progress, cast)
+                }
+                Decision::Continue { .. } => last_mode(progress, cast),
+            },
+        };
+        let standstill = Standstill {
+            progress,
+            cast,
+            calls,
+        };
+        Ok((standstill.stand_in(&mode), hint))
+    }
+
+    /// Ends a round in which nothing goes on.
+    async fn take_way_out(
+        &self,
+        task: &Task,
+        progress: &mut Progress,
+        way: WayOut,
+    ) -> Result<Stage, CaseError> {
+        Ok(match way {
+            WayOut::Submit(note) => return self.submit(task, progress, note).await,
+            WayOut::Fail(note) => return self.fail(task, progress, note).await,
+            WayOut::Ask(why) => {
+                let dispute = self.standstill(task, progress, why).await?;
+                Stage::Contested(Contest::Open(Box::new(dispute)))
+            }
+            WayOut::Leave(why) | WayOut::Work { hint: why, .. } => Stage::Leave(why),
+        })
+    }
+
+    async fn submit(
+        &self,
+        task: &Task,
+        progress: &mut Progress,
+        note: String,
+    ) -> Result<Stage, CaseError> {
+        let note = Some(note).filter(|note| !note.is_empty());
+        let task = self.step(task, progress, Move::Submit, note).await?;
+        Ok(Stage::Moved(Box::new(task)))
+    }
+
+    async fn nothing_done(
+        &self,
+        progress: &mut Progress,
+        mode: &str,
+        said: &str,
+    ) -> Result<(), CaseError> {
+        let nothing = ExecutionResult::Unchanged;
+        self.done(progress, mode, nothing, said).await
     }
 
     async fn fix_base(&self, progress: &mut Progress) -> Result<(), CaseError> {
@@ -112,25 +194,45 @@ impl Visit<'_> {
         self.case.record([event.into()]).await
     }
 
-    pub(super) fn tests_are_due(&self, last: &Execution) -> bool {
-        tests_are_due(self.engine, last)
-    }
-
-    async fn give_up(&self, task: &Task, progress: &mut Progress) -> Result<Stage, CaseError> {
+    /// Ends a round that has had all its executions. What can be reviewed is reviewed, because a limit
+    /// says nothing about the work.
+    async fn end_at_limit(&self, task: &Task, progress: &mut Progress) -> Result<Stage, CaseError> {
         let last = progress.history.last();
         let last = last.map_or("", |last| last.summary.as_str());
-        let limit = self.settings.run.max_iterations;
+        let limit = executions(self.settings.run.max_iterations);
+        if can_be_reviewed(progress) {
+            let note =
+                format!("The limit of {limit} is reached, so what there is goes to the review.");
+            return self.submit(task, progress, note).await;
+        }
+        let tail = progress.fruitless();
+        let is_failure = |one: &&Execution| matches!(one.result, ExecutionResult::Failed { .. });
+        if tail.last().is_some_and(is_failure) {
+            return Ok(Stage::Leave(format!(
+                "no answer came in the last of {limit}; the next run tries again. The last failure: {last}"
+            )));
+        }
         let unchanged = |one: &Execution| one.result == ExecutionResult::Unchanged;
         let note = match progress.round().iter().all(unchanged) {
             true => format!(
-                "nothing was changed in {} in which somebody worked, so there is nothing to review. {last}",
-                executions(limit)
+                "nothing was changed in {limit} in which somebody worked, so there is nothing to review. {last}"
             ),
-            false => format!(
-                "{} led to nothing that could be reviewed. {last}",
-                executions(limit)
-            ),
+            false if progress.tests_failed() => {
+                format!("the tests still fail after {limit}. {last}")
+            }
+            false => format!("{limit} led to nothing that could be reviewed. {last}"),
         };
+        self.fail(task, progress, note).await
+    }
+
+    /// Gives a task up. Its work is kept on a branch first.
+    async fn fail(
+        &self,
+        task: &Task,
+        progress: &mut Progress,
+        note: String,
+    ) -> Result<Stage, CaseError> {
+        self.keep_on_branch(task, progress).await?;
         let task = self.step(task, progress, Move::Fail, Some(note)).await?;
         Ok(Stage::Moved(Box::new(task)))
     }
@@ -162,7 +264,7 @@ impl Visit<'_> {
     }
 
     /// Records something that was done.
-    async fn done(
+    pub(super) async fn done(
         &self,
         progress: &mut Progress,
         mode: &str,
@@ -216,227 +318,6 @@ impl Visit<'_> {
         let result = ExecutionResult::Tested { passed };
         self.done(progress, "tester", result, &said).await
     }
-
-    /// Returns the place in which this visit works, with all that was written there.
-    async fn worktree(&self, progress: &Progress) -> Result<Worktree, CaseError> {
-        let newest = progress.newest().map(str::to_owned);
-        let newest = newest.ok_or_else(|| CaseError::Request("the work has no base".to_owned()))?;
-        let start = match self.start.lock() {
-            Ok(mut start) => start.get_or_insert(newest).clone(),
-            Err(_) => newest,
-        };
-        let (repo, place) = (self.repo.clone(), self.place.clone());
-        blocking(move || Worktree::create(&repo, &place, &start, AgentFiles::Settled)).await
-    }
-
-    /// Lets a planner make a plan; the old one stays in the record.
-    async fn plan(
-        &self,
-        task: &Task,
-        progress: &mut Progress,
-        cast: &Cast,
-        mode: &str,
-    ) -> Result<(), CaseError> {
-        let Some(agent) = cast.agent(mode) else {
-            return Ok(());
-        };
-        let worktree = self.worktree(progress).await?;
-        let text = self.task_text(task, progress, None).await?;
-        let n = progress.next_iteration();
-        let mut problem = String::new();
-        for attempt in 1..=2 {
-            let name = format!("plan {n} #{attempt}");
-            let nonce = crate::review::nonce(self.seed, &name, &text);
-            let mut prompt = plan_question(&text, &nonce);
-            if attempt > 1 {
-                prompt = ask_again(&prompt, &problem);
-            }
-            let question = call::Question {
-                agent: agent.clone(),
-                role: Role::Coder,
-                prompt,
-                system: None,
-                schema: None,
-                access: Access::ReadOnly,
-                directory: worktree.path(),
-            };
-            let step = StepKey::new(name)?;
-            let answer = match self.engine.put(self.case, &step, &question).await? {
-                Ok(answer) => answer,
-                Err(error) => return self.failed(progress, mode, error).await,
-            };
-            let reply = &answer.reply;
-            let version = progress.plans + 1;
-            match read_signed_plan(&reply.text, reply.structured.as_ref(), &nonce, version) {
-                Ok(plan) => {
-                    let steps = u32::try_from(plan.steps.len()).unwrap_or(u32::MAX);
-                    let event = WorkEvent::PlanMade { plan };
-                    progress.work(&event);
-                    self.case.note(event.into()).await;
-                    let result = ExecutionResult::Planned { steps };
-                    let said = format!("A plan of {steps} steps.");
-                    return self.done(progress, mode, result, &said).await;
-                }
-                Err(why) => problem = why,
-            }
-        }
-        let error = AgentError::new(ErrorClass::Garbled, format!("no usable plan: {problem}"));
-        self.failed(progress, mode, error).await
-    }
-
-    /// Lets a coder work, and keeps what it wrote.
-    async fn develop(
-        &self,
-        task: &Task,
-        progress: &mut Progress,
-        cast: &Cast,
-        mode: &str,
-        hint: Option<&str>,
-    ) -> Result<(), CaseError> {
-        let Some(agent) = cast.agent(mode) else {
-            return Ok(());
-        };
-        let worktree = self.worktree(progress).await?;
-        let text = self.task_text(task, progress, hint).await?;
-        let name = format!("work {}", progress.next_iteration());
-        let nonce = crate::review::nonce(self.seed, &name, &text);
-        let question = call::Question {
-            agent: agent.clone(),
-            role: Role::Coder,
-            prompt: work_question(&text, &nonce),
-            system: None,
-            schema: None,
-            access: Access::Write,
-            directory: worktree.path(),
-        };
-        let step = StepKey::new(name)?;
-        let mut failure = None;
-        let work = async {
-            let answer = match self.engine.put(self.case, &step, &question).await? {
-                Ok(answer) => answer,
-                Err(error) => {
-                    failure = Some(error);
-                    return Ok(None);
-                }
-            };
-            tribunal_store::crashpoint!("run.work.answered");
-            self.set_unrecorded(Some(Unrecorded {
-                run: answer.run.clone(),
-                commit: None,
-            }));
-            let reply = &answer.reply;
-            let read = read_signed_work(&reply.text, reply.structured.as_ref(), &nonce);
-            let report = read.unwrap_or_else(|_| WorkReport {
-                summary: headline(&reply.text, 500).into_owned(),
-                done: Vec::new(),
-            });
-            let commit = self
-                .keep(task, progress, worktree, agent, mode, &report)
-                .await?;
-            self.set_unrecorded(Some(Unrecorded {
-                run: answer.run.clone(),
-                commit,
-            }));
-            Ok(Some(answer.run))
-        };
-        let done = self.case.step_if_answered(&step, Then::GoOn, work).await?;
-        self.set_unrecorded(None);
-        match (done, failure) {
-            (None, Some(error)) => self.failed(progress, mode, error).await,
-            (None, None) | (Some(_), _) => Ok(()),
-        }
-    }
-
-    /// Keeps what a coder wrote as a commit, if it changed anything, and returns that; the events go
-    /// to the ledger with the end of the step.
-    async fn keep(
-        &self,
-        task: &Task,
-        progress: &mut Progress,
-        worktree: Worktree,
-        agent: &AgentName,
-        mode: &str,
-        report: &WorkReport,
-    ) -> Result<Option<String>, CaseError> {
-        let message = format!("{}\n\nTribunal-Task: {}", task.brief.title, task.id);
-        let at = self.engine.ledger.store().now().await?;
-        let (repo, author) = (self.repo.clone(), agent.to_string());
-        let before = progress.commit.clone();
-        let name = format!("refs/tribunal/task/{}", task.id);
-        let reference = name.clone();
-        let (collected, same) = blocking(move || {
-            let signature = Signature {
-                author: &author,
-                message: &message,
-                at,
-            };
-            let collected = worktree.collect(signature)?;
-            let before = match &before {
-                Some(before) => tree_of(&repo, before)?,
-                None => tree_of(&repo, &collected.start)?,
-            };
-            let same = before == tree_of(&repo, &collected.commit)?;
-            if !same {
-                // In our own repository, so that nothing that was submitted is ever lost.
-                let call = repo
-                    .call()
-                    .args(["update-ref", &reference, &collected.commit]);
-                call.output()?;
-            }
-            Ok((collected, same))
-        })
-        .await?;
-        let result = if same {
-            ExecutionResult::Unchanged
-        } else {
-            let files: Vec<String> = collected.files.iter().map(|f| f.path.clone()).collect();
-            let mut all = progress.files.clone();
-            all.extend(files.clone());
-            all.sort();
-            all.dedup();
-            let event = kept(&collected.commit, &name, all);
-            progress.task(&event);
-            self.case.note(event.into()).await;
-            ExecutionResult::Worked { files }
-        };
-        if let Some(plan) = progress.plan.as_ref().filter(|_| !report.done.is_empty()) {
-            let event = WorkEvent::PlanAdvanced {
-                plan: plan.with_done(&report.done),
-            };
-            progress.work(&event);
-            self.case.note(event.into()).await;
-        }
-        let event = self.note_done(progress, mode, result, &report.summary);
-        self.case.note(event).await;
-        Ok((!same).then_some(collected.commit))
-    }
-
-    async fn failed(
-        &self,
-        progress: &mut Progress,
-        mode: &str,
-        error: AgentError,
-    ) -> Result<(), CaseError> {
-        let result = ExecutionResult::Failed { class: error.class };
-        self.done(progress, mode, result, &error.message).await
-    }
-
-    async fn task_text(
-        &self,
-        task: &Task,
-        progress: &Progress,
-        hint: Option<&str>,
-    ) -> Result<String, CaseError> {
-        let source = match (&task.brief.source, &progress.base) {
-            (Some(source), Some(base)) => {
-                let (repo, base, source) = (self.repo.clone(), base.clone(), source.clone());
-                let read = move || Ok(brief::source_text(&repo, &base, &source));
-                Some(blocking(read).await?)
-            }
-            _ => None,
-        };
-        Ok(brief::whole(task, progress, source.as_deref(), hint))
-    }
 }
 
 fn executions(count: u32) -> String {
@@ -444,15 +325,4 @@ fn executions(count: u32) -> String {
         1 => "1 execution".to_owned(),
         n => format!("{n} executions"),
     }
-}
-
-/// Tells whether the project's tests are to be run now.
-pub(super) fn tests_are_due(engine: &Engine, last: &Execution) -> bool {
-    let worked = matches!(last.result, ExecutionResult::Worked { .. });
-    worked && engine.tests.is_some()
-}
-
-/// Tells whether work can go to the review: there is some, and no test speaks against it.
-pub(super) fn can_be_reviewed(progress: &Progress, last: &Execution) -> bool {
-    progress.has_work() && last.result != (ExecutionResult::Tested { passed: false })
 }

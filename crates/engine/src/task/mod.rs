@@ -4,11 +4,13 @@
 
 mod lists;
 mod sections;
+mod standing;
 mod submit;
 
 pub use lists::Imported;
 pub(crate) use lists::is_marked_in_list;
 pub use sections::Place;
+pub use standing::why_left;
 
 use std::collections::BTreeSet;
 
@@ -203,6 +205,9 @@ impl Engine {
                 |why| format!("{}; {place}", why.trim().trim_end_matches('.')),
             ));
         }
+        if request.done == Move::Fail {
+            said.extend(self.keep_given_up(&case, &task).await?);
+        }
         let (event, task) = moved(&task, request)?;
         crashpoint!("task.move.before");
         case.record([event.into(), rest(task.state)]).await?;
@@ -222,6 +227,7 @@ impl Engine {
             Move::Start
             | Move::Submit
             | Move::Reject
+            | Move::StartOver
             | Move::Dispute
             | Move::RuleForCoder
             | Move::RuleAgainstCoder

@@ -1,10 +1,12 @@
 //! `tribunal task`.
 
 mod add;
+mod held;
 mod lists;
 mod show;
 mod state;
 
+pub(crate) use held::held_up;
 pub(crate) use show::{one_line, summary, words};
 use tribunal_engine::task::TaskError;
 

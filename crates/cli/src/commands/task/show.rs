@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use tribunal_core::dispute::{Dispute, DisputeState};
-use tribunal_core::ids::{CaseId, DisputeId};
+use tribunal_core::ids::CaseId;
 use tribunal_core::task::audit::{Entry, What};
 use tribunal_core::task::next::{Blocked, Listed, queue};
-use tribunal_core::task::transition::Move;
 use tribunal_core::task::{Task, TaskState};
 use tribunal_core::text::{for_terminal, truncate_chars};
 use tribunal_engine::config::OnMajor;
 use tribunal_engine::task::audit_of;
 use tribunal_store::{StoreError, TaskRecord};
 
+use super::held::held_up;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::invocation::Invocation;
@@ -205,11 +204,23 @@ pub(crate) fn one_line(text: &str) -> String {
 /// Prints one task.
 pub(super) async fn show(invocation: &Invocation, args: Show) -> Result<Exit, CliError> {
     let record = find(invocation, &args.task).await?;
-    let held = held(invocation, &record.task).await?;
+    let held = match invocation.existing_store().await? {
+        Some(store) => held_up(store.as_ref(), &record.task).await?,
+        None => None,
+    };
+    let branch = match record.task.commit {
+        Some(_) => {
+            let engine = invocation.engine().await?;
+            engine.branch_of_task(&record.task.id).await?
+        }
+        None => None,
+    };
     if args.json {
         let mut task = record_json(&record);
         task["dispute"] = json!(held.as_ref().and_then(|held| held.dispute.as_ref()));
         task["why"] = json!(held.as_ref().map(|held| &held.why));
+        task["next"] = json!(held.as_ref().map(|held| &held.command));
+        task["branch"] = json!(branch);
         invocation.print_json(&json!({ "schema": "tribunal.task.v1", "task": task }))?;
         return Ok(Exit::Pass);
     }
@@ -224,11 +235,9 @@ pub(super) async fn show(invocation: &Invocation, args: Show) -> Result<Exit, Cl
     if let Some(held) = &held {
         line("Why", &one_line(&held.why));
         if let Some(dispute) = &held.dispute {
-            line(
-                "Dispute",
-                &format!("{dispute}; `tribunal dispute show {dispute}`"),
-            );
+            line("Dispute", dispute.as_str());
         }
+        line("Next", &format!("`{}`", held.command));
     }
     if let Some(section) = &brief.section {
         line("Section", section);
@@ -261,6 +270,9 @@ pub(super) async fn show(invocation: &Invocation, args: Show) -> Result<Exit, Cl
     if let Some(commit) = &task.commit {
         line("Commit", commit);
     }
+    if let Some(branch) = &branch {
+        line("Branch", branch);
+    }
     for (name, more) in [
         ("Details", Some(&brief.details)),
         ("Instructions", task.instructions.as_ref()),
@@ -271,61 +283,6 @@ pub(super) async fn show(invocation: &Invocation, args: Show) -> Result<Exit, Cl
     }
     invocation.print(&for_terminal(&text))?;
     Ok(Exit::Pass)
-}
-
-/// What stands in the way of a task.
-struct Held {
-    dispute: Option<DisputeId>,
-    why: String,
-}
-
-/// Returns why a task is disputed or failed, and which dispute holds it up.
-async fn held(invocation: &Invocation, task: &Task) -> Result<Option<Held>, CliError> {
-    let Some(store) = invocation.existing_store().await? else {
-        return Ok(None);
-    };
-    match task.state {
-        TaskState::Disputed => {
-            let open = store.open_dispute_of(task.id.as_str()).await?;
-            Ok(open.map(|dispute| Held {
-                why: waits_for(&dispute),
-                dispute: Some(dispute.id),
-            }))
-        }
-        TaskState::Failed => {
-            let audit = audit_of(store.as_ref(), task).await?;
-            let failed = |entry: &&Entry| entry.done == Some(Move::Fail);
-            let last = audit.entries.iter().rev().find(failed);
-            Ok(last.map(|entry| Held {
-                dispute: None,
-                why: match &entry.note {
-                    Some(note) => note.clone(),
-                    None => format!("given up by {}, without a reason", entry.actor),
-                },
-            }))
-        }
-        TaskState::Pending
-        | TaskState::InProgress
-        | TaskState::InReview
-        | TaskState::Completed
-        | TaskState::Skipped => Ok(None),
-    }
-}
-
-/// Returns what a dispute is about and what it waits for, in one line.
-fn waits_for(dispute: &Dispute) -> String {
-    let about = match dispute.opening.subject.finding() {
-        Some(finding) => format!("\"{}\" ({})", finding.title, finding.id()),
-        None => dispute.opening.grounds.phrase().to_owned(),
-    };
-    let waits = match &dispute.state {
-        DisputeState::AwaitingPosition { from } => format!("the position of the {from}"),
-        DisputeState::BeforeJudge => "the judge".to_owned(),
-        DisputeState::AwaitingHuman { question } => format!("a human decision: {question}"),
-        DisputeState::Open | DisputeState::Ruled | DisputeState::Noted => "a ruling".to_owned(),
-    };
-    let by = dispute.opening.opener();
-    format!("{about}, contested by {by}; waits for {waits}")
 }
 
 fn indented(text: &str) -> String {

@@ -16,6 +16,8 @@ pub(crate) struct Held {
     tasks: BTreeMap<CaseId, String>,
     /// The tasks on whose behalf other cases were opened.
     parents: BTreeMap<CaseId, CaseId>,
+    /// Whether several were worked on at once, so that each line says which one it is about.
+    has_lanes: bool,
 }
 
 impl Held {
@@ -25,6 +27,7 @@ impl Held {
             EventKind::Work(WorkEvent::TaskTaken { task, title, .. }) => {
                 let title = truncate_chars(title, LONGEST).into_owned();
                 self.tasks.insert(task.clone(), title);
+                self.has_lanes |= self.tasks.len() > 1;
             }
             EventKind::Work(WorkEvent::TaskLeft { task, .. }) => {
                 self.tasks.remove(task);
@@ -49,8 +52,9 @@ impl Held {
         titles.next().map(String::as_str)
     }
 
-    /// Returns the same where it is needed: one task alone is not named in each line.
+    /// Returns the same where it is needed: tasks that are worked on one after the other are not named in
+    /// each line.
     pub(crate) fn title_among_others(&self, case: &CaseId) -> Option<&str> {
-        self.title(case).filter(|_| self.tasks.len() > 1)
+        self.title(case).filter(|_| self.has_lanes)
     }
 }

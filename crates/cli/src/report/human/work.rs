@@ -3,6 +3,7 @@
 use tribunal_core::arbiter::{Execution, ExecutionResult, Source};
 use tribunal_core::event::WorkEvent;
 use tribunal_core::text::truncate_chars;
+use tribunal_engine::arbiter::NO_ARBITER;
 
 use super::words;
 
@@ -16,10 +17,9 @@ pub(super) fn sentence(event: &WorkEvent) -> Option<String> {
             ..
         } => {
             let by = source_words(source);
-            format!(
-                "arbiter, {question}: {decision} ({by}): {}",
-                decision.reason()
-            )
+            // Who decided is said before.
+            let reason = decision.reason().trim_end_matches(" (fallback)");
+            format!("arbiter, {question}: {decision} ({by}): {reason}")
         }
         WorkEvent::WorkBased { base } => {
             format!("work starts from {}", truncate_chars(base, 12))
@@ -95,6 +95,7 @@ fn source_words(source: &Source) -> String {
         Source::Rule { rule, .. } => format!("rule {rule}"),
         Source::Cache => "as before".to_owned(),
         Source::Model { .. } => "model".to_owned(),
+        Source::Fallback { because } if because == NO_ARBITER => "by default".to_owned(),
         Source::Fallback { because } => format!("fallback, {because}"),
     }
 }

@@ -419,7 +419,8 @@ fn tasks_of_the_same_title_are_told_apart_and_a_task_says_what_holds_it_up() {
       Task          TASK
       State         disputed
       Why           Architecture disagreement, contested by reviewer claude-opus-4; waits for the position of the coder
-      Dispute       DISPUTE; `tribunal dispute show DISPUTE`
+      Dispute       DISPUTE
+      Next          `tribunal dispute show DISPUTE`
       Rejections    0
       Cost          nothing
     ");

@@ -12,7 +12,7 @@ fn a_run_replays_to_the_same_decisions() {
         }
         add(&env, &["late", "--depends", &first]);
         let ran = env.run(["run", "--json", "--parallel", parallel]);
-        let case = ran.assert_code(1).json()["case"]
+        let case = ran.assert_code(5).json()["case"]
             .as_str()
             .unwrap()
             .to_owned();

@@ -16,7 +16,7 @@ use tribunal_core::review::docket::{Docket, Item};
 use tribunal_core::review::report::ReviewedFinding;
 use tribunal_core::text::truncate_chars;
 
-use super::super::ask::Unanswered;
+use super::super::ask::{Unanswered, attempt_step, repeated_step};
 use super::super::excerpt::Excerpts;
 use super::super::panel::Member;
 use super::super::{builtin, material, nonce, read_change, report};
@@ -226,7 +226,8 @@ impl Bench<'_> {
         Ok(positions.iter().map(said).collect())
     }
 
-    /// Asks a reviewer about its findings, once more if it leaves any out.
+    /// Asks a reviewer about its findings, once more if it leaves any out. What an earlier sitting left
+    /// without an answer is asked for anew, as a step of its own.
     async fn ask_reviewer(
         &self,
         docket: &Docket,
@@ -235,10 +236,33 @@ impl Bench<'_> {
         work: &Change,
         now: &Change,
     ) -> Result<Vec<Said>, CaseError> {
+        let key = format!("verify {reviewer} round {}", docket.round());
+        let recorded = &self.request.recorded;
+        let mut attempt = 1;
+        loop {
+            let anew = self.asking.may_ask_anew(recorded, &key, attempt).await?;
+            let step = attempt_step(&key, attempt);
+            let shown = (work, now);
+            let said = self.ask_once(docket, positions, reviewer, step, shown);
+            let said = said.await?;
+            if !anew || said.iter().all(|(_, one)| one.fixed.is_some()) {
+                return Ok(said);
+            }
+            attempt += 1;
+        }
+    }
+
+    async fn ask_once(
+        &self,
+        docket: &Docket,
+        positions: &[usize],
+        reviewer: &AgentName,
+        key: String,
+        (work, now): (&Change, &Change),
+    ) -> Result<Vec<Said>, CaseError> {
         let (findings, asked) = assign(docket, positions);
         let asked: Vec<String> = asked.into_iter().map(|one| one.id).collect();
         let material = self.shown_work(docket, positions, work, now);
-        let key = format!("verify {reviewer} round {}", docket.round());
         let nonce = nonce(&self.request.seed, &key, &format!("{findings}\n{material}"));
         let prompt = ArbitrationPrompt {
             nonce: &nonce,
@@ -251,7 +275,7 @@ impl Bench<'_> {
         let mut said: Vec<Option<Verification>> = vec![None; positions.len()];
         let mut why = "it gave no answer".to_owned();
         let mut question = prompt.clone();
-        for key in [key.clone(), format!("{key} again")] {
+        for key in [key.clone(), repeated_step(&key)] {
             let asking = self.asking.ask(reviewer, Role::Reviewer, &key, question);
             let reply = match asking.await? {
                 Ok(reply) => reply,

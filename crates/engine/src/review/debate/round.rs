@@ -9,6 +9,7 @@ use tribunal_core::prompt::{RoundPrompt, ask_again};
 use tribunal_core::reply::Statements;
 use tribunal_core::review::{Defense, Examination};
 
+use super::super::ask::{Unanswered, attempt_step, repeated_step};
 use super::super::hear::AgentMember;
 use super::super::{count, nonce};
 use super::Floor;
@@ -191,22 +192,44 @@ impl<'a> Floor<'a> {
         Ok(spoken)
     }
 
-    /// Asks; once more if something of the answer cannot be read.
+    /// Asks. An answer of an earlier sitting that says nothing usable is asked for anew, as a step of
+    /// its own.
     async fn answer<T: Statement>(
         self,
         member: &AgentMember,
         key: &str,
-        (part, parts): (usize, usize),
+        part: (usize, usize),
         sheet: &Sheet,
-    ) -> Result<Result<Statements<T>, super::super::ask::Unanswered>, CaseError> {
-        let data = format!("{}\n{}", sheet.findings, sheet.material);
+    ) -> Result<Result<Statements<T>, Unanswered>, CaseError> {
         // What is asked may change when a case is resumed: another question is another step.
+        let data = format!("{}\n{}", sheet.findings, sheet.material);
         let digest: String = blake3::hash(data.as_bytes())
             .to_hex()
             .chars()
             .take(8)
             .collect();
         let key = format!("{key} {digest}");
+        let recorded = &self.request.recorded;
+        let mut attempt = 1;
+        loop {
+            let anew = self.asking.may_ask_anew(recorded, &key, attempt).await?;
+            let step = attempt_step(&key, attempt);
+            match self.attempt::<T>(member, step, part, sheet).await? {
+                Ok(read) if read.statements.is_empty() && anew => attempt += 1,
+                answered => return Ok(answered),
+            }
+        }
+    }
+
+    /// Asks; once more if something of the answer cannot be read.
+    async fn attempt<T: Statement>(
+        self,
+        member: &AgentMember,
+        key: String,
+        (part, parts): (usize, usize),
+        sheet: &Sheet,
+    ) -> Result<Result<Statements<T>, Unanswered>, CaseError> {
+        let data = format!("{}\n{}", sheet.findings, sheet.material);
         let nonce = nonce(&self.request.seed, &key, &data);
         let prompt = RoundPrompt {
             round: T::ROUND,
@@ -237,7 +260,7 @@ impl<'a> Floor<'a> {
             .map(ToString::to_string)
             .collect();
         let again = ask_again(&prompt, &problems.join("; "));
-        match ask(format!("{key} again"), again).await? {
+        match ask(repeated_step(&key), again).await? {
             Ok(reply) => {
                 let second = T::read(&reply, &nonce, member, &sheet.labels);
                 if second.answered {
