@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
-use tokio_util::sync::CancellationToken;
 use tribunal_agents::Agent;
 use tribunal_agents::sandbox::SandboxSpec;
 use tribunal_agents::spec::Recording;
@@ -28,6 +27,7 @@ use crate::dispute::DisputeConduct;
 use crate::export::Exported;
 use crate::files::LedgerDir;
 use crate::ledger::Ledger;
+use crate::stopping::StopSwitch;
 use crate::trial::TestCommand;
 use crate::watch::TreeWatch;
 
@@ -123,7 +123,7 @@ impl Engine {
             redactor: parts.redactor,
             tests: parts.tests,
             disputes: parts.disputes,
-            stop: CancellationToken::new(),
+            stop: StopSwitch::default(),
             pushes: Pushes::default(),
             human: None,
         })

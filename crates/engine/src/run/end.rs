@@ -73,7 +73,7 @@ impl Loop<'_> {
 
     /// Returns what ended the run before there was nothing left to do, if something did.
     fn cut_short(&self) -> Option<(String, End)> {
-        if self.engine.stop.is_cancelled() {
+        if self.engine.stop.is_asked() {
             return Some(("stopped as asked".to_owned(), End::Stop));
         }
         if let Some(reached) = self.limits.reason() {

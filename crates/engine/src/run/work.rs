@@ -4,7 +4,6 @@
 use tribunal_agents::AgentError;
 use tribunal_core::agent::{Access, ErrorClass, Role};
 use tribunal_core::arbiter::{Decision, Execution, ExecutionResult, Work};
-use tribunal_core::case::Pause;
 use tribunal_core::event::{EventKind, WorkEvent};
 use tribunal_core::ids::{AgentName, StepKey};
 use tribunal_core::prompt::{ask_again, plan_question, work_question};
@@ -204,10 +203,6 @@ impl Visit<'_> {
         let tested = tests
             .run(self.engine, self.case, &directory, &run_dir)
             .await?;
-        if self.case.stop_token().is_cancelled() {
-            let (why, until) = (Pause::Interrupted, None);
-            return Err(CaseError::Parked { why, until });
-        }
         let passed = tested.passed;
         let said = match passed {
             true => tested.ending,
