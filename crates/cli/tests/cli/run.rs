@@ -11,6 +11,7 @@ mod plans;
 mod remotes;
 mod replayed;
 mod ruled;
+mod seats;
 
 use std::path::Path;
 use std::process::Command;

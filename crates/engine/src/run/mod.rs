@@ -41,7 +41,7 @@ pub(crate) use self::progress::{Progress, note_of_dispute};
 pub use self::prospect::Prospect;
 pub(crate) use self::replay::RecordedRun;
 use crate::Engine;
-use crate::arbiter::Arbiter;
+use crate::arbiter::{Arbiter, DecisionCounts};
 use crate::case::{Case, CaseError, blocking};
 use crate::change::Repository;
 use crate::config::{Roster, Settings};
@@ -103,6 +103,8 @@ pub struct RunReport {
     pub spend: Spend,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// Who made its decisions.
+    pub decisions: DecisionCounts,
     /// What was pushed, and what could not be.
     pub pushes: Vec<Push>,
     /// Where the case stands.
