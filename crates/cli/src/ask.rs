@@ -9,8 +9,8 @@ use tribunal_core::text::{for_terminal, truncate_chars};
 use tribunal_engine::human::{DisputeBackground, Human, Interrupted};
 
 use crate::exit::Exit;
-use crate::invocation::stop_signal;
 use crate::report::without_progress;
+use crate::stopping::stop_signal;
 
 /// Longest text of a side that is shown above the menu, in characters.
 const LONGEST_POSITION: usize = 2_000;

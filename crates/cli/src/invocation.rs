@@ -20,6 +20,7 @@ use crate::ask::Terminal;
 use crate::error::{CliError, unwritten};
 use crate::exit::Exit;
 use crate::report::{JsonLines, Lines, LiveProgress, Reporter, Silent, fit, stderr_width, wrapped};
+use crate::stopping;
 
 /// How a result is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -304,7 +305,8 @@ impl Invocation {
         }
     }
 
-    /// Does `work`; the first Ctrl-C stops it at the next safe point, the second at once.
+    /// Does `work`. The first Ctrl-C lets running agents finish and starts no new ones; the second,
+    /// or a request to terminate, ends them too.
     ///
     /// It comes in a box, because it is large and would be copied on its way to the runtime.
     pub(crate) async fn stoppable<T>(
@@ -312,18 +314,11 @@ impl Invocation {
         engine: &Engine,
         work: Pin<Box<impl Future<Output = T>>>,
     ) -> T {
-        let stop = engine.stop_token().clone();
-        let quiet = self.global.quiet;
-        let watcher = tokio::spawn(async move {
-            stop_signal().await;
-            if !quiet {
-                let text = "Stopping at the next safe point; press Ctrl-C again to stop at once.\n";
-                let _ = anstream::stderr().write_all(text.as_bytes());
-            }
-            stop.cancel();
-            stop_signal().await;
-            std::process::exit(Exit::Interrupted as i32);
-        });
+        let watcher = tokio::spawn(stopping::watch(
+            stopping::Signals::listen(),
+            engine.stop_switch().clone(),
+            self.global.quiet,
+        ));
         let result = work.await;
         watcher.abort();
         result
@@ -436,23 +431,4 @@ fn unreadable_here(loaded: &Loaded) -> Option<CliError> {
         CliError::new(Exit::Config, text)
             .hint("Correct the file; `tribunal config validate` says where it is wrong")
     })
-}
-
-/// Waits until somebody asks the process to stop.
-pub(crate) async fn stop_signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let wait = |kind| async move {
-        match signal(kind) {
-            Ok(mut stream) => {
-                stream.recv().await;
-            }
-            // Without a handler the signal ends the process anyway.
-            Err(_) => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        () = wait(SignalKind::interrupt()) => {}
-        () = wait(SignalKind::terminate()) => {}
-        () = wait(SignalKind::hangup()) => {}
-    }
 }

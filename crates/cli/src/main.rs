@@ -11,6 +11,7 @@ mod pages;
 #[cfg(test)]
 mod reference;
 mod report;
+mod stopping;
 mod typed_words;
 
 use std::io::Write as _;

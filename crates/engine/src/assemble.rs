@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
-use tokio_util::sync::CancellationToken;
 use tribunal_agents::Agent;
 use tribunal_agents::sandbox::SandboxSpec;
 use tribunal_agents::spec::Recording;
@@ -28,6 +27,7 @@ use crate::dispute::DisputeConduct;
 use crate::export::Exported;
 use crate::files::LedgerDir;
 use crate::ledger::Ledger;
+use crate::stopping::StopSwitch;
 use crate::trial::TestCommand;
 use crate::watch::TreeWatch;
 
@@ -123,7 +123,7 @@ impl Engine {
             redactor: parts.redactor,
             tests: parts.tests,
             disputes: parts.disputes,
-            stop: CancellationToken::new(),
+            stop: StopSwitch::default(),
             pushes: Pushes::default(),
             human: None,
         })
@@ -155,9 +155,7 @@ fn seats(
 ) -> BTreeMap<AgentName, Result<Seat, String>> {
     let mut turns: BTreeMap<String, Arc<Semaphore>> = BTreeMap::new();
     let mut seats = BTreeMap::new();
-    let implicit = roster.get(SCRIPTED).into_iter();
-    let implicit = implicit.chain(roster.implicit_arbiter());
-    for agent in roster.agents().iter().chain(implicit) {
+    for agent in roster.with_arbiter().chain(roster.get(SCRIPTED)) {
         let seat = agent
             .to_spec(context)
             .map_err(|error| error.to_string())
@@ -235,8 +233,7 @@ async fn recordings(
 /// Returns the values that must not leave the process: every key that an agent may be given.
 fn secrets(roster: &Roster, context: &SpecContext) -> Vec<Secret> {
     let named = roster
-        .agents()
-        .iter()
+        .with_arbiter()
         .filter_map(|agent| agent.api_key_env.clone());
     let usual = Provider::ALL
         .into_iter()

@@ -23,6 +23,7 @@ use tribunal_store::{EffectState, Holder, Lease, StoreError, crashpoint};
 
 use crate::change::ChangeError;
 use crate::ledger::{Ledger, Wait};
+use crate::stopping::StopSwitch;
 use crate::tally::Tally;
 
 /// How often the owner of a case says that it is alive; the store's leases last three times longer.
@@ -44,7 +45,7 @@ pub struct Case {
     purse: OnceLock<CaseId>,
     /// The steps that this process has finished.
     finished: std::sync::Mutex<BTreeSet<StepKey>>,
-    stop: CancellationToken,
+    stop: StopSwitch,
     resumed: bool,
 }
 
@@ -105,7 +106,7 @@ impl Case {
         kind: CaseKind,
         title: String,
         request: serde_json::Value,
-        stop: CancellationToken,
+        stop: StopSwitch,
     ) -> Self {
         let opened = EventKind::CaseOpened {
             kind,
@@ -135,7 +136,7 @@ impl Case {
         ledger: Ledger,
         holder: Arc<LazyHolder>,
         id: CaseId,
-        stop: CancellationToken,
+        stop: StopSwitch,
     ) -> Result<Self, CaseError> {
         let us = holder.announced()?;
         let case = Self::tend(ledger, holder, id, stop).await?;
@@ -153,7 +154,7 @@ impl Case {
         ledger: Ledger,
         holder: Arc<LazyHolder>,
         id: CaseId,
-        stop: CancellationToken,
+        stop: StopSwitch,
     ) -> Result<Self, CaseError> {
         let us = holder.announced()?;
         let lease = ledger.store().claim_case(&id, &us).await?;
@@ -193,9 +194,9 @@ impl Case {
         &self.id
     }
 
-    /// Returns the token that stops all agents of this case.
+    /// Returns the switch that stops the work on this case.
     #[must_use]
-    pub fn stop_token(&self) -> &CancellationToken {
+    pub fn stop_switch(&self) -> &StopSwitch {
         &self.stop
     }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use tokio_util::sync::CancellationToken;
 use tribunal_agents::{LoginState, Reply};
 use tribunal_core::case::{CaseKind, CaseState, Outcome, Pause};
 use tribunal_core::dispute::Dispute;
@@ -24,6 +23,7 @@ use crate::files::LedgerDir;
 use crate::human::Human;
 use crate::ledger::Ledger;
 use crate::review::Reviewed;
+use crate::stopping::StopSwitch;
 use crate::trial::{TestCommand, Tried};
 use crate::watch::TreeWatch;
 
@@ -42,7 +42,7 @@ pub struct Engine {
     /// What runs the project's tests, where that is configured.
     pub(crate) tests: Option<TestCommand>,
     pub(crate) disputes: DisputeConduct,
-    pub(crate) stop: CancellationToken,
+    pub(crate) stop: StopSwitch,
     /// What was pushed or could not be, until somebody tells the user.
     pub(crate) pushes: Pushes,
     /// Looks after the user's repository while programs run.
@@ -79,9 +79,9 @@ impl Engine {
         &self.dir
     }
 
-    /// Returns the token that stops all work at the next safe point; cases stay resumable.
+    /// Returns the switch that stops all work; cases stay resumable.
     #[must_use]
-    pub fn stop_token(&self) -> &CancellationToken {
+    pub fn stop_switch(&self) -> &StopSwitch {
         &self.stop
     }
 

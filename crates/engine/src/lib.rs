@@ -27,6 +27,7 @@ pub mod review;
 pub mod rules;
 pub mod run;
 pub mod stats;
+pub mod stopping;
 mod tally;
 pub mod task;
 pub mod team_rulings;

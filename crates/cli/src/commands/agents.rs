@@ -55,10 +55,9 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     }
     let loaded = invocation.settings_as_written()?;
     let roster = Roster::new(&loaded.settings);
-    let agents = roster.agents();
     if args.json {
-        let agents: Vec<_> = agents
-            .iter()
+        let agents: Vec<_> = roster
+            .with_arbiter()
             .map(|agent| agent_json(agent, &parked))
             .collect();
         invocation.print_json(&json!({ "schema": "tribunal.agents.v1", "agents": agents }))?;
@@ -67,7 +66,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
     let mut table = invocation.table(&[
         "NAME", "PROVIDER", "MODEL", "FAMILY", "ROLES", "DOMAIN", "STATE",
     ]);
-    for agent in agents {
+    for agent in roster.with_arbiter() {
         let word = |text: &str| for_terminal(text).into_owned();
         table.add_row([
             agent.name.to_string(),
@@ -84,7 +83,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         ]);
     }
     invocation.print(&format!("{table}\n"))?;
-    if roster.agents().is_empty() {
+    if roster.with_arbiter().next().is_none() {
         invocation.say("No agent is configured yet; `tribunal init` looks for installed ones.");
     }
     Ok(Exit::Pass)
@@ -125,6 +124,7 @@ fn agent_json(agent: &AgentSettings, parked: &[ParkedProvider]) -> serde_json::V
         "roles": agent.role,
         "domain": agent.domain,
         "when_to_use": agent.when_to_use,
+        "display_name": agent.display_name,
         "parked": park.map(|park| json!({ "class": park.class, "until": park.until })),
     })
 }

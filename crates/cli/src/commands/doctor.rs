@@ -181,8 +181,7 @@ async fn check_agents(invocation: &Invocation, args: &Args) -> Result<Vec<Findin
     let loaded = invocation.settings(&[])?;
     let roster = Roster::new(&loaded.settings);
     let mut names: Vec<_> = roster
-        .agents()
-        .iter()
+        .with_arbiter()
         .map(|agent| agent.name.clone())
         .collect();
     if !args.agents.is_empty() {

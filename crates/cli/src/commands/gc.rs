@@ -57,7 +57,7 @@ pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, Cli
         }
         false => invocation.print(&render(&report, mode))?,
     }
-    Ok(match engine.stop_token().is_cancelled() {
+    Ok(match engine.stop_switch().is_asked() {
         true => Exit::Interrupted,
         false => Exit::Pass,
     })

@@ -157,6 +157,7 @@ async fn finish(
             "tasks": done.left,
             "blocked": done.blocked,
             "warnings": warnings,
+            "decisions": done.decisions,
             "pushes": done.pushes,
             "list": tasks.iter().fold(BTreeMap::<&str, usize>::new(), |mut counts, record| {
                 *counts.entry(record.task.state.as_str()).or_default() += 1;

@@ -27,6 +27,7 @@ mod rules;
 mod run;
 mod same_names;
 mod setup;
+mod stopping;
 mod task;
 mod team_rulings;
 mod trial;

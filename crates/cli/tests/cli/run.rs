@@ -13,6 +13,7 @@ mod recovery;
 mod remotes;
 mod replayed;
 mod ruled;
+mod seats;
 mod stalled;
 
 use std::path::Path;

@@ -158,6 +158,16 @@ pub fn default_rules() -> Vec<Rule> {
         rule(EvaluateProgress, &[When::Unchanged], Then::Retry),
         rule(EvaluateProgress, &[When::TestsFailed], Then::Continue),
         rule(EvaluateProgress, &[When::Planned], Then::Continue),
+        rule(
+            EvaluateProgress,
+            &[When::PlanDone, When::Worked],
+            Then::Complete,
+        ),
+        rule(
+            EvaluateProgress,
+            &[When::PlanDone, When::TestsPassed],
+            Then::Complete,
+        ),
     ]
 }
 

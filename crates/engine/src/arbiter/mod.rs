@@ -2,6 +2,10 @@
 //!
 //! Each decision is a durable step of its case and an event that says who decided and why.
 
+mod tally;
+
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use tribunal_core::agent::{Access, Role};
 use tribunal_core::arbiter::rules::{Rule, by_rule, fallback};
@@ -12,6 +16,7 @@ use tribunal_core::ids::{AgentName, RunId, StepKey};
 use tribunal_core::prompt::{arbiter_prompts, arbiter_question, ask_again};
 use tribunal_core::reply::read_signed_decision;
 
+pub use self::tally::{DecisionCounts, DecisionTally};
 use crate::Engine;
 use crate::call;
 use crate::case::{Case, CaseError, Then};
@@ -31,6 +36,8 @@ pub struct Arbiter {
     cache: u32,
     /// All of the config that a decision depends on.
     policy: String,
+    /// Who has decided so far.
+    tally: Arc<DecisionTally>,
 }
 
 /// A decision with its source.
@@ -94,6 +101,7 @@ impl Arbiter {
             agent,
             cache: own.cache,
             policy: policy.to_string(),
+            tally: Arc::default(),
         }
     }
 
@@ -101,6 +109,15 @@ impl Arbiter {
     #[must_use]
     pub fn agent(&self) -> Option<&AgentName> {
         self.agent.as_ref()
+    }
+
+    /// Returns who made the decisions so far, and what the user should know about it.
+    #[must_use]
+    pub fn decisions(&self) -> (DecisionCounts, Option<String>) {
+        let counts = self.tally.counts();
+        let agent = self.agent.as_ref();
+        let warning = agent.and_then(|agent| counts.warning(agent.as_str()));
+        (counts, warning)
     }
 
     /// Returns the hash by which the same question is recognised.
@@ -125,6 +142,7 @@ impl Engine {
             let decided = self
                 .decide_anew(case, arbiter, seed, step, question)
                 .await?;
+            arbiter.tally.count(&decided.source);
             let event = WorkEvent::ArbiterDecided {
                 question: question.kind(),
                 decision: decided.decision.clone(),

@@ -27,6 +27,7 @@ use crate::care::prompt::write_prompt;
 use crate::case::{Case, CaseError};
 use crate::config::{ConfinedRole, SandboxSettings, account_of};
 use crate::files::{self, Durability};
+use crate::stopping::interrupted;
 
 /// How long a run may go on before it is registered, if it costs nothing and changes nothing. Most
 /// such runs are over by then, and are stored in one commit together with what follows from them.
@@ -161,6 +162,7 @@ impl Engine {
         let mut spent = Cost::Known(MicroUsd(0));
         loop {
             let turn = seat.turns.acquire().await;
+            case.stop_switch().check()?;
             // Whoever had the turn before us may have used up the budget or met a closed door.
             self.check_provider(&seat).await?;
             self.check_budget(case, &question.agent, &seat).await?;
@@ -243,7 +245,7 @@ impl Engine {
             step.as_str(),
             call,
             Progress::to(sender),
-            case.stop_token().clone(),
+            case.stop_switch().for_agents(),
         );
         let asking = async { tokio::join!(working, watching) };
         tokio::pin!(asking);
@@ -405,11 +407,8 @@ impl Engine {
         error: &AgentError,
         attempt: u32,
     ) -> Result<Option<Duration>, CaseError> {
-        if error.class == ErrorClass::Cancelled && case.stop_token().is_cancelled() {
-            return Err(CaseError::Parked {
-                why: Pause::Interrupted,
-                until: None,
-            });
+        if error.class == ErrorClass::Cancelled && case.stop_switch().is_at_once() {
+            return Err(interrupted());
         }
         let retry_after = error
             .retry_after
@@ -448,14 +447,8 @@ impl Engine {
     }
 
     async fn wait(&self, case: &Case, pause: Duration) -> Result<(), CaseError> {
-        let slept = case
-            .stop_token()
-            .run_until_cancelled(tokio::time::sleep(pause))
-            .await;
-        slept.ok_or(CaseError::Parked {
-            why: Pause::Interrupted,
-            until: None,
-        })
+        let switch = case.stop_switch();
+        switch.unless_asked(tokio::time::sleep(pause)).await
     }
 
     fn without_secrets(&self, error: AgentError) -> AgentError {

@@ -94,7 +94,7 @@ impl Engine {
         let fates = decide_fates(policy, store.now().await?, &holdings, others);
         for (case, fate) in &fates {
             // What is done is done; the next one goes on.
-            if self.stop.is_cancelled() {
+            if self.stop.is_asked() {
                 report.bytes_after = room_of(self.dir.root());
                 return Ok(report);
             }

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufReader, Read};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -294,6 +295,8 @@ impl<'a> Call<'a> {
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.git.program);
+        // Ctrl-C is meant for us; git ends what it began.
+        command.process_group(0);
         command.env_clear().current_dir(&self.directory);
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);

@@ -46,6 +46,9 @@ pub struct AgentSettings {
     /// When the arbiter should choose this agent, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when_to_use: Option<String>,
+    /// What people call the agent; the arbiter reads it where `when_to_use` is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
     /// Text added to every prompt for this agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
@@ -126,7 +129,7 @@ fn is_enabled(enabled: &bool) -> bool {
 
 impl AgentSettings {
     /// All keys of an agent.
-    pub const KEYS: [&'static str; 25] = [
+    pub const KEYS: [&'static str; 26] = [
         "name",
         "command",
         "provider",
@@ -134,6 +137,7 @@ impl AgentSettings {
         "role",
         "domain",
         "when_to_use",
+        "display_name",
         "instructions",
         "family",
         "access",
@@ -165,6 +169,7 @@ impl AgentSettings {
             role: Vec::new(),
             domain: Vec::new(),
             when_to_use: None,
+            display_name: None,
             instructions: None,
             family: None,
             access: None,
@@ -184,6 +189,13 @@ impl AgentSettings {
             accept_empty: false,
             enabled: true,
         }
+    }
+
+    /// Returns what the arbiter reads about the agent: when to use it, else what it is called.
+    #[must_use]
+    pub fn recommendation(&self) -> Option<&str> {
+        let words = self.when_to_use.as_deref().or(self.display_name.as_deref());
+        words.filter(|words| !words.trim().is_empty())
     }
 
     /// Tells whether the agent may be asked to act as `role`.

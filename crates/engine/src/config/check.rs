@@ -200,13 +200,8 @@ fn check_names(agent: &AgentSettings, places: Places<'_>) -> Result<(), ConfigEr
             check_model_word(value, &["agents", name, key], places)?;
         }
     }
-    if let Some(variable) = &agent.api_key_env
-        && !is_variable_name(variable)
-    {
-        // The value is probably the key itself, so it is not repeated.
-        let message = format!("`agents.{name}.api_key_env` must be the name of a variable");
-        let hint = "keys are never kept in config; put the key into a variable and name that here";
-        return places.error(&["agents", name, "api_key_env"], message, Some(hint));
+    if let Some(variable) = &agent.api_key_env {
+        check_key_variable(variable, &["agents", name, "api_key_env"], places)?;
     }
     for variable in &agent.pass_env {
         if !is_variable_name(variable) {
@@ -221,6 +216,20 @@ fn check_names(agent: &AgentSettings, places: Places<'_>) -> Result<(), ConfigEr
         }
     }
     Ok(())
+}
+
+fn check_key_variable(
+    variable: &str,
+    path: &[&str],
+    places: Places<'_>,
+) -> Result<(), ConfigError> {
+    if is_variable_name(variable) {
+        return Ok(());
+    }
+    // The value is probably the key itself, so it is not repeated.
+    let message = format!("`{}` must be the name of a variable", path.join("."));
+    let hint = "keys are never kept in config; put the key into a variable and name that here";
+    places.error(path, message, Some(hint))
 }
 
 fn check_model_word(word: &str, path: &[&str], places: Places<'_>) -> Result<(), ConfigError> {
@@ -431,6 +440,25 @@ fn check_arbiter(settings: &Settings, places: Places<'_>) -> Result<(), ConfigEr
         let hint = "define an agent with `role: arbiter` and name it with `arbiter.agent`";
         return places.error(&["arbiter", "provider"], message, Some(hint));
     }
+    if let Some(url) = &arbiter.base_url {
+        check_url(url, &["arbiter", "base_url"], places)?;
+    }
+    if let Some(variable) = &arbiter.api_key_env {
+        check_key_variable(variable, &["arbiter", "api_key_env"], places)?;
+    }
+    let of_provider = [
+        ("base_url", arbiter.base_url.is_some()),
+        ("api_key_env", arbiter.api_key_env.is_some()),
+        ("price", arbiter.price.is_some()),
+    ];
+    for (key, given) in of_provider {
+        if given && arbiter.provider.is_none() {
+            let message =
+                format!("`arbiter.{key}` belongs to `arbiter.provider`, which is not set");
+            let hint = "set `arbiter.provider`, or give the key to the agent that is the arbiter";
+            return places.error(&["arbiter", key], message, Some(hint));
+        }
+    }
     for (index, rule) in arbiter.rules.iter().enumerate() {
         check_rule(settings, rule, index, places)?;
     }
@@ -481,7 +509,8 @@ fn check_rule(
         let coders = settings.agents.iter();
         let coders = coders.filter(|agent| agent.has_role(Role::Coder));
         known.extend(ROLES);
-        known.extend(coders.map(|agent| agent.name.as_str()));
+        let names = coders.map(|agent| agent.name.as_str());
+        known.extend(names.filter(|name| !ROLES.contains(name)));
     }
     let then = rule.then.as_str();
     if known.contains(&then) {

@@ -127,7 +127,8 @@ impl de::Error for Problem {
             let hint = "name the variable that holds it with `api_key_env`".to_owned();
             return Self::new(What::Sentence(sentence), Some(hint));
         }
-        let guess = did_you_mean(found, known.iter().copied());
+        let guess =
+            other_place(found, known).or_else(|| did_you_mean(found, known.iter().copied()));
         let hint = guess.unwrap_or_else(|| format!("known here: {}", listed(known)));
         let found = truncate_chars(found, 60);
         Self::new(
@@ -142,6 +143,16 @@ impl de::Error for Problem {
             None,
         )
     }
+}
+
+/// Returns where a key belongs that other tools have at the top.
+fn other_place(found: &str, known: &[&str]) -> Option<String> {
+    (found == "provider" && known.contains(&"agents")).then(|| {
+        "name the provider of each agent under `agents`, such as \
+         `agents: [{name: developer, provider: openai_chat, model: gpt-4, role: coder}]`, and the arbiter's \
+         with `arbiter.provider`"
+            .to_owned()
+    })
 }
 
 /// People try to put keys here; the answer must be better than a list of known keys.

@@ -49,6 +49,11 @@ impl Roster {
         &self.agents
     }
 
+    /// Returns all configured agents that are enabled, and the arbiter that `arbiter.provider` describes.
+    pub fn with_arbiter(&self) -> impl Iterator<Item = &AgentSettings> {
+        self.agents.iter().chain(&self.arbiter)
+    }
+
     /// Returns the agent of `name`; `scripted` is found also when nobody configured it.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&AgentSettings> {
@@ -120,6 +125,9 @@ fn implicit_arbiter(settings: &Settings) -> Option<AgentSettings> {
     Some(AgentSettings {
         provider: Some(provider),
         model: settings.arbiter.model.clone(),
+        base_url: settings.arbiter.base_url.clone(),
+        api_key_env: settings.arbiter.api_key_env.clone(),
+        price: settings.arbiter.price.clone(),
         role: vec![Role::Arbiter],
         ..AgentSettings::new(AgentName::new(name).ok()?)
     })

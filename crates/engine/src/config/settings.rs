@@ -9,7 +9,7 @@ use tribunal_agents::Limits;
 use tribunal_core::ids::AgentName;
 use tribunal_core::retention::RetentionPolicy;
 
-use super::agent::{AgentSettings, Provider};
+use super::agent::{AgentSettings, PriceSettings, Provider};
 use super::disputes::{DisputeSettings, PrecedentSettings};
 use super::review::ReviewSettings;
 use super::sandbox::SandboxSettings;
@@ -112,6 +112,12 @@ pub struct ArbiterSettings {
     pub provider: Option<Provider>,
     /// Model to ask for; a fast and cheap one will do.
     pub model: Option<String>,
+    /// Where the model API of `provider` is, when not at the vendor's own address.
+    pub base_url: Option<String>,
+    /// Name of the environment variable that holds the API key. The key itself never stands here.
+    pub api_key_env: Option<String>,
+    /// What the model of `provider` charges; without it the cost may be unknown.
+    pub price: Option<PriceSettings>,
     /// Longest answer to ask for, in tokens; the designs of a trial may take more.
     #[schemars(range(min = 1))]
     pub max_tokens: u32,
@@ -132,6 +138,9 @@ impl Default for ArbiterSettings {
         Self {
             provider: None,
             model: None,
+            base_url: None,
+            api_key_env: None,
+            price: None,
             max_tokens: 1_024,
             temperature: Temperature(300),
             agent: None,

@@ -32,6 +32,7 @@ pub(super) fn sensitive(tree: &Node, project: &Project) -> Vec<(String, String)>
             ["agents", _, "provider"] => is_reached_outside(node),
             ["agents", _, key, ..] => SENSITIVE_OF_AGENT.contains(key),
             ["arbiter", "provider"] => is_reached_outside(node),
+            ["arbiter", "base_url" | "api_key_env"] => true,
             ["project", "test_command", ..] => true,
             ["disputes", "webhook"] | ["ledger", "path"] | ["advisories", "url"] => true,
             ["advisories", "path"] => leaves(node, &project.root),

@@ -1,6 +1,5 @@
 //! Judges at work on a dispute: fresh, blind to names, of another family where there is one.
 
-use futures_util::future::try_join_all;
 use tribunal_core::agent::Role;
 use tribunal_core::dispute::panel::{Finding, conclude_on};
 use tribunal_core::dispute::{
@@ -19,6 +18,7 @@ use crate::Engine;
 use crate::case::{Case, CaseError, Then};
 use crate::review::ask::{Asking, Unanswered};
 use crate::review::nonce;
+use crate::stopping::finish_all;
 
 /// How often one judge is asked before it counts as silent.
 const ATTEMPTS: u32 = 2;
@@ -140,7 +140,7 @@ impl Engine {
         };
         let seats = (1..).zip(self.bench(dispute)?);
         let heard = seats.map(|(seat, judge)| matter.ask(asking, seat, judge));
-        let heard = try_join_all(heard).await;
+        let heard = finish_all(heard).await;
         // What agents left there is of no use; a leftover does no harm.
         let _ = self.dir.clear_workplace(case.id());
         heard

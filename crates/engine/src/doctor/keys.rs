@@ -26,8 +26,7 @@ const CHUNK: usize = 1 << 20;
 pub(super) fn exposed(subject: &Subject<'_>, runs: &BTreeSet<String>) -> Vec<Violation> {
     let roster = Roster::new(subject.settings);
     let named = roster
-        .agents()
-        .iter()
+        .with_arbiter()
         .filter_map(|agent| agent.api_key_env.as_deref());
     let keys: Vec<(&str, &[u8])> = named
         .collect::<BTreeSet<&str>>()

@@ -106,8 +106,16 @@ impl Hearing<'_> {
             });
         }
         let mut answers = Vec::new();
+        let mut stopped = None;
         while let Some((index, result)) = waiting.next().await {
-            answers.push((index, result?));
+            match result {
+                Ok(answer) => answers.push((index, answer)),
+                // The other parts are under way, and their answers are kept.
+                Err(error) => stopped = stopped.or(Some(error)),
+            }
+        }
+        if let Some(error) = stopped {
+            return Err(error);
         }
         answers.sort_by_key(|(index, _)| *index);
         for (paths, answer) in answers.into_iter().flat_map(|(_, answers)| answers) {

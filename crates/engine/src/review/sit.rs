@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use futures_util::future::try_join_all;
 use tribunal_code::rule::{Domain, Reviewer, load_user_rules};
 use tribunal_core::reply::{
     Author, family_of_tool_named, is_known_tool, read_tool_report, tool_name, tool_report_of,
@@ -16,6 +15,7 @@ use super::{Member, ReviewRequest, builtin, hidden_findings, material};
 use crate::Engine;
 use crate::case::{Case, CaseError, blocking};
 use crate::change::{self, Change, Repository};
+use crate::stopping::finish_all;
 
 impl Engine {
     /// Hears all members at the same time.
@@ -72,7 +72,7 @@ impl Engine {
                 })
             });
         let (agents, builtin) =
-            tokio::join!(try_join_all(agents), self.hear_builtin(request, change));
+            tokio::join!(finish_all(agents), self.hear_builtin(request, change));
         let mut heard = agents?;
         heard.extend(builtin?);
         heard.extend(self.hear_imports(repository, request, change).await?);

@@ -10,7 +10,7 @@ use tribunal_core::task::Task;
 use super::brief;
 use super::progress::Progress;
 use crate::Engine;
-use crate::config::{PlanChoice, Roster, Settings};
+use crate::config::{AgentSettings, PlanChoice, Roster, Settings};
 
 /// Who can be chosen, and which agent that is.
 pub(super) struct Cast {
@@ -80,7 +80,7 @@ pub(super) fn last_coder<'a>(progress: &Progress, cast: &'a Cast) -> Option<&'a 
     cast.agent(&worked?.mode)
 }
 
-/// Returns who can be chosen for this task. Nobody is made up.
+/// Returns who can be chosen for this task, everybody once. Nobody is made up.
 pub(super) fn cast(engine: &Engine, settings: &Settings, domain: Option<&str>) -> Cast {
     let roster = Roster::new(settings);
     let coders: Vec<_> = roster.with_role(Role::Coder).collect();
@@ -110,28 +110,36 @@ pub(super) fn cast(engine: &Engine, settings: &Settings, domain: Option<&str>) -
         PlanChoice::Auto => by_name("planner").copied(),
         PlanChoice::Always => by_name("planner").copied().or(coder),
     };
+    const WRITES: &str = "When something is to be written or changed.";
     if let Some(planner) = planner {
-        let when = planner.when_to_use.as_deref();
+        let when = planner.recommendation();
         let when = when.unwrap_or("When there is no plan, or it no longer fits.");
         add("planner", Work::Plan, Some(&planner.name), when);
     }
     if let Some(coder) = coder.filter(|_| by_name("developer").is_none()) {
-        let when = "When something is to be written or changed.";
+        let when = coder.recommendation().unwrap_or(WRITES);
         add("developer", Work::Develop, Some(&coder.name), when);
     }
-    for agent in coders
-        .iter()
-        .filter(|agent| agent.name.as_str() != "planner")
-    {
-        let when = agent.when_to_use.as_deref();
-        let when = when.unwrap_or("When something is to be written or changed.");
+    let has_a_part = |agent: &AgentSettings| match agent.name.as_str() {
+        "planner" => true,
+        "reviewer" => agent.has_role(Role::Reviewer),
+        _ => false,
+    };
+    for agent in coders.iter().filter(|agent| !has_a_part(agent)) {
+        let when = agent.recommendation().unwrap_or(WRITES);
         add(agent.name.as_str(), Work::Develop, Some(&agent.name), when);
     }
-    if engine.tests.is_some() {
+    // An agent of that name works on tests, and the test command runs after it as after everybody.
+    if engine.tests.is_some() && by_name("tester").is_none() {
         let when = "When it is unknown whether the work holds.";
         add("tester", Work::Test, None, when);
     }
-    let when = "When the work is whole as far as can be seen.";
-    add("reviewer", Work::Review, None, when);
+    let reviewer = roster.get("reviewer");
+    let reviewer = reviewer.filter(|agent| agent.has_role(Role::Reviewer));
+    let when = reviewer.and_then(AgentSettings::recommendation);
+    let when = when.unwrap_or("When the work is whole as far as can be seen.");
+    if reviewer.is_some() || by_name("reviewer").is_none() {
+        add("reviewer", Work::Review, None, when);
+    }
     cast
 }

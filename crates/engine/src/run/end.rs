@@ -10,6 +10,7 @@ use tribunal_core::task::TaskState;
 use tribunal_core::task::next::Blocked;
 
 use super::{LeftTask, Loop, RunReport};
+use crate::arbiter::DecisionCounts;
 use crate::case::{Case, CaseError};
 use crate::delivery::Push;
 
@@ -37,6 +38,7 @@ pub(super) struct Ending {
     blocked: Vec<Blocked>,
     spend: Spend,
     warnings: Vec<String>,
+    decisions: DecisionCounts,
     pushes: Vec<Push>,
     why: String,
     end: End,
@@ -57,13 +59,16 @@ impl Loop<'_> {
             Some(cut_short) => cut_short,
             None => self.came_through(&left, &blocked).await?,
         };
+        let (decisions, undecided) = self.arbiter.decisions();
         Ok(Ending {
             left,
             blocked,
+            decisions,
             spend: self.limits.spent(self.engine).await?,
             warnings: {
                 let told = self.engine.watch.take_told();
-                self.limits.warnings().into_iter().chain(told).collect()
+                let warnings = self.limits.warnings().into_iter().chain(told);
+                warnings.chain(undecided).collect()
             },
             pushes: self.engine.take_pushes(),
             why,
@@ -73,7 +78,7 @@ impl Loop<'_> {
 
     /// Returns what ended the run before there was nothing left to do, if something did.
     fn cut_short(&self) -> Option<(String, End)> {
-        if self.engine.stop.is_cancelled() {
+        if self.engine.stop.is_asked() {
             return Some(("stopped as asked".to_owned(), End::Stop));
         }
         if let Some(reached) = self.limits.reason() {
@@ -164,6 +169,7 @@ impl Ending {
             limited: matches!(self.end, End::Limit { .. }),
             spend: self.spend,
             warnings: self.warnings,
+            decisions: self.decisions,
             pushes: self.pushes,
             state,
         })

@@ -109,7 +109,7 @@ impl Limits {
             let why = "the time of this run is over".to_owned();
             return Ok(Some(self.end("run's time", why)));
         }
-        if engine.stop.is_cancelled() {
+        if engine.stop.is_asked() {
             return Ok(Some("stopped as asked".to_owned()));
         }
         let Some(cap) = self.max_cost else {

@@ -44,7 +44,7 @@ pub use self::prospect::Prospect;
 pub(crate) use self::replay::RecordedRun;
 pub(crate) use self::visit::LEFT_BECAUSE;
 use crate::Engine;
-use crate::arbiter::Arbiter;
+use crate::arbiter::{Arbiter, DecisionCounts};
 use crate::case::{Case, CaseError, blocking};
 use crate::change::Repository;
 use crate::config::{Roster, Settings};
@@ -106,6 +106,8 @@ pub struct RunReport {
     pub spend: Spend,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// Who made its decisions.
+    pub decisions: DecisionCounts,
     /// What was pushed, and what could not be.
     pub pushes: Vec<Push>,
     /// Where the case stands.

@@ -66,7 +66,7 @@ impl Loop<'_> {
 
     fn is_over(&self) -> bool {
         let halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner);
-        halted.is_some() || self.limits.reason().is_some() || self.engine.stop.is_cancelled()
+        halted.is_some() || self.limits.reason().is_some() || self.engine.stop.is_asked()
     }
 
     /// Returns the tasks that this run does not take: those in its hands, and those it left.

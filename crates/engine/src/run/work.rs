@@ -2,7 +2,6 @@
 //! the work is submitted or given up.
 
 use tribunal_core::arbiter::{Decision, Execution, ExecutionResult, Work};
-use tribunal_core::case::Pause;
 use tribunal_core::event::{EventKind, WorkEvent};
 use tribunal_core::task::Task;
 use tribunal_core::task::transition::Move;
@@ -306,10 +305,6 @@ impl Visit<'_> {
         let tested = tests
             .run(self.engine, self.case, &directory, &run_dir)
             .await?;
-        if self.case.stop_token().is_cancelled() {
-            let (why, until) = (Pause::Interrupted, None);
-            return Err(CaseError::Parked { why, until });
-        }
         let passed = tested.passed;
         let said = match passed {
             true => tested.ending,

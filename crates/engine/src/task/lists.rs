@@ -8,6 +8,7 @@ use tribunal_core::task::list::{Change, Ids, List, plan_import};
 use tribunal_core::task::transition::Move;
 use tribunal_core::task::{Actor, Task, TaskState};
 
+use super::depends::DependencyIndex;
 use super::{MoveRequest, NewTask, Place, TaskError};
 use crate::Engine;
 use crate::case::CaseError;
@@ -226,6 +227,7 @@ impl Engine {
         (file, actor): (&str, &Actor),
         done: &mut Imported,
     ) -> Result<(), TaskError> {
+        let mut known = DependencyIndex::of(&self.tasks().await?);
         for ((item, order), id) in list.items.iter().zip(list.orders()).zip(ids) {
             for text in order.unknown {
                 done.problems.push(format!(
@@ -249,7 +251,8 @@ impl Engine {
             let depends: BTreeSet<CaseId> = own.cloned().chain(wanted).collect();
             let before = std::mem::replace(&mut brief.depends_on, depends.into_iter().collect());
             let is_noted_only = before == brief.depends_on;
-            match self.edit_task(id, brief, actor.clone()).await {
+            let edited = self.edit_among(&mut known, id, brief, actor.clone()).await;
+            match edited {
                 Ok(_) if is_noted_only => {}
                 Ok(_) if done.added.contains(id) || done.edited.contains(id) => {}
                 Ok(_) => {

@@ -2,6 +2,7 @@
 //!
 //! Whoever holds the lease of a task's case works on it; everybody else is told so and waits.
 
+mod depends;
 mod lists;
 mod sections;
 mod standing;
@@ -25,6 +26,7 @@ use tribunal_core::task::{Actor, Brief, Task, TaskState};
 use tribunal_core::text::truncate_chars;
 use tribunal_store::{DisputeFilter, Store, StoreError, TaskRecord, crashpoint};
 
+use self::depends::DependencyIndex;
 use crate::Engine;
 use crate::case::{Case, CaseError};
 use crate::delivery::work::{Delivered, TaskWork};
@@ -161,6 +163,32 @@ impl Engine {
         actor: Actor,
     ) -> Result<Task, TaskError> {
         let brief = self.checked(brief, Some(id)).await?;
+        self.edit_checked(id, brief, actor).await
+    }
+
+    /// Changes what is to be done, among tasks whose dependencies were read before.
+    async fn edit_among(
+        &self,
+        known: &mut DependencyIndex,
+        id: &CaseId,
+        mut brief: Brief,
+        actor: Actor,
+    ) -> Result<Task, TaskError> {
+        let depends = std::mem::take(&mut brief.depends_on);
+        let mut brief = self.checked(brief, Some(id)).await?;
+        known.check(&depends, Some(id))?;
+        brief.depends_on = depends;
+        let task = self.edit_checked(id, brief, actor).await?;
+        known.set(id, &task.brief.title, &task.brief.depends_on);
+        Ok(task)
+    }
+
+    async fn edit_checked(
+        &self,
+        id: &CaseId,
+        brief: Brief,
+        actor: Actor,
+    ) -> Result<Task, TaskError> {
         let (case, task) = self.hold_task(id).await?;
         let edited = TaskEvent::TaskEdited {
             task: brief.clone(),
@@ -281,7 +309,7 @@ impl Engine {
         brief.depends_on = depends.into_iter().collect();
         if !brief.depends_on.is_empty() {
             let tasks = self.ledger.store().tasks().await?;
-            check_dependencies(&tasks, &brief.depends_on, of)?;
+            DependencyIndex::of(&tasks).check(&brief.depends_on, of)?;
         }
         Ok(brief)
     }
@@ -371,30 +399,4 @@ fn one_line(what: &str, text: &str) -> Result<String, TaskError> {
         return Err(TaskError::Unfit(why));
     }
     Ok(text.to_owned())
-}
-
-/// Checks that dependencies exist and lead in no circle.
-fn check_dependencies(
-    tasks: &[TaskRecord],
-    wanted: &[CaseId],
-    of: Option<&CaseId>,
-) -> Result<(), TaskError> {
-    let find = |id: &CaseId| tasks.iter().find(|record| record.task.id == *id);
-    let mut seen = BTreeSet::new();
-    let mut waiting: Vec<CaseId> = wanted.to_vec();
-    while let Some(id) = waiting.pop() {
-        if of == Some(&id) {
-            let title = find(&id).map_or("", |record| record.task.brief.title.as_str());
-            let why = format!("task {id} ({title}) would depend on itself");
-            return Err(TaskError::Unfit(why));
-        }
-        let Some(record) = find(&id) else {
-            let text = id.to_string();
-            return Err(StoreError::NoSuchTask { text }.into());
-        };
-        if seen.insert(id) {
-            waiting.extend(record.task.brief.depends_on.iter().cloned());
-        }
-    }
-    Ok(())
 }

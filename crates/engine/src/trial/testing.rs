@@ -16,6 +16,7 @@ use crate::Engine;
 use crate::case::{Case, CaseError};
 use crate::config::{ConfinedRole, Settings, SpecContext};
 use crate::files::create_private_dir;
+use crate::stopping::interrupted;
 use crate::watch::spoiled;
 
 /// Characters of output that judges see.
@@ -70,6 +71,7 @@ impl TestCommand {
         directory: &Path,
         run_dir: &Path,
     ) -> Result<Tested, CaseError> {
+        case.stop_switch().check()?;
         create_private_dir(run_dir).map_err(CaseError::file("make a directory for the tests"))?;
         let attendance = engine.watch.begin().await;
         let run = RunId::from_bits(crate::random_bits());
@@ -94,8 +96,12 @@ impl TestCommand {
         };
         let ran = self
             .agent
-            .run(call, Progress::default(), case.stop_token().clone());
+            .run(call, Progress::default(), case.stop_switch().for_agents());
         let failed = ran.await.err();
+        // Tests that ended with us say nothing about the work.
+        if case.stop_switch().is_at_once() {
+            return Err(interrupted());
+        }
         let noticed = engine.watch.end(attendance).await;
         let who = "the test command";
         engine.note_disturbance(case, &run, who, &noticed).await?;

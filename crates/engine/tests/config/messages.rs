@@ -296,6 +296,28 @@ fn settings_that_contradict_each_other_are_refused() {
             "2:13: `arbiter.provider` cannot be `scripted`, which needs more than a name; \
              define an agent with `role: arbiter` and name it with `arbiter.agent`",
         ),
+        (
+            "arbiter:\n  base_url: https://example.org\n",
+            "2:13: `arbiter.base_url` belongs to `arbiter.provider`, which is not set; \
+             set `arbiter.provider`, or give the key to the agent that is the arbiter",
+        ),
+        (
+            "arbiter:\n  provider: anthropic\n  api_key_env: sk-1\n",
+            "3:16: `arbiter.api_key_env` must be the name of a variable; keys are never kept in config; \
+             put the key into a variable and name that here",
+        ),
+        (
+            "provider:\n  default: copilot\n  copilot:\n    model: gpt-4\n",
+            "1:1: there is no key `provider`; name the provider of each agent under `agents`, such as \
+             `agents: [{name: developer, provider: openai_chat, model: gpt-4, role: coder}]`, and the \
+             arbiter's with `arbiter.provider`",
+        ),
+        (
+            "agents:\n- {name: planner, command: x, role: coder}\n- {name: ann, command: x, role: coder}\n\
+             arbiter:\n  rules:\n  - {on: select_agent, then: nobody}\n",
+            "6:30: rule 1 of `arbiter.rules` answers `select_agent` with `nobody`; known here: \
+             `complete`, `retry`, `planner`, `developer`, `tester`, `reviewer`, `ann`",
+        ),
     ] {
         refuses(text, message);
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use futures_util::future::try_join_all;
 use tribunal_code::code_change;
 use tribunal_core::agent::Role;
 use tribunal_core::consensus::Verdict;
@@ -25,6 +24,7 @@ use super::coder::assign;
 use super::recheck::hidden_in;
 use crate::case::CaseError;
 use crate::change::{Change, ChangedFile, Pinned};
+use crate::stopping::finish_all;
 
 /// Who can tell whether a finding is gone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,7 +76,7 @@ impl Bench<'_> {
                 }
             }
         });
-        let mut said: Vec<Said> = try_join_all(asked).await?.into_iter().flatten().collect();
+        let mut said: Vec<Said> = finish_all(asked).await?.into_iter().flatten().collect();
         if self.wish.is_thorough {
             said.extend(unworked(docket, &work, now));
         }

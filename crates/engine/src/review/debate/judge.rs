@@ -1,6 +1,5 @@
 //! A judge weighs the evidence about what stays contested: a closed answer, checked by contract.
 
-use futures_util::future::try_join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tribunal_core::agent::Role;
@@ -17,6 +16,7 @@ use super::super::excerpt::Excerpts;
 use super::super::nonce;
 use super::{Aside, Floor};
 use crate::case::CaseError;
+use crate::stopping::finish_all;
 
 /// No review asks a judge more often; what is left is measured by code, and said so.
 const MOST_WEIGHED: usize = 40;
@@ -61,7 +61,7 @@ impl Floor<'_> {
         }
         let groups = groups.iter().map(|&index| &settlement.groups[index]);
         let weighed = groups.map(|group| self.weigh_one(&settlement, group));
-        for (judgement, notes) in try_join_all(weighed).await? {
+        for (judgement, notes) in finish_all(weighed).await? {
             input.judgements.extend(judgement);
             aside.notes.extend(notes);
         }

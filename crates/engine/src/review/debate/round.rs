@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use futures_util::future::try_join_all;
 use tribunal_core::agent::Role;
 use tribunal_core::event::EventKind;
 use tribunal_core::prompt::{RoundPrompt, ask_again};
@@ -16,6 +15,7 @@ use super::Floor;
 use super::statement::Statement;
 use super::topics::{Sheet, Source, Topic, shuffle};
 use crate::case::CaseError;
+use crate::stopping::finish_all;
 
 /// What one reviewer said in a round.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl<'a> Floor<'a> {
                 .collect(),
         };
         self.asking.case.record([opened]).await?;
-        try_join_all(turns.iter().map(|turn| self.take_turn(source, turn))).await
+        finish_all(turns.iter().map(|turn| self.take_turn(source, turn))).await
     }
 
     /// Puts all questions to one reviewer and records what came.
@@ -104,7 +104,7 @@ impl<'a> Floor<'a> {
             let key = format!("{} {reviewer} {part}/{parts}", T::STEP);
             self.put(source, turn.member, key, (part, parts), sheet.clone())
         });
-        let answers: Vec<Spoken<T>> = try_join_all(asked).await?;
+        let answers: Vec<Spoken<T>> = finish_all(asked).await?;
         let mut spoken = Spoken {
             reviewer: reviewer.clone(),
             said: Vec::new(),
