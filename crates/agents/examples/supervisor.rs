@@ -1,4 +1,4 @@
-//! Stands in for the `tribunal` executable in tests: the two hidden subcommands, and `drive`, which
+//! Stands in for the `tribunal` executable in tests: the hidden subcommands, and `drive`, which
 //! runs one call as a parent would.
 //!
 //! `supervisor drive '{"cli":"custom","program":"cat","prompt":"hi","run_dir":"…"}'` prints the
@@ -16,12 +16,12 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use tribunal_agents::command::{CommandAgent, exec_main, supervise_main};
+use tribunal_agents::command::{CommandAgent, carrier_main, exec_main, supervise_main};
 use tribunal_agents::spec::{AgentSpec, Backend, Cli, CommandSpec, Login};
 use tribunal_agents::{Agent, Call, Limits, Progress};
 use tribunal_core::agent::Access;
 use tribunal_core::ids::{AgentName, RunId};
-use tribunal_core::sandbox::SandboxDemand;
+use tribunal_core::sandbox::{NetworkChoice, SandboxDemand};
 use tribunal_core::secret::Secret;
 
 #[derive(Deserialize)]
@@ -45,6 +45,7 @@ struct Drive {
     #[serde(default)]
     write: bool,
     sandbox: Option<SandboxDemand>,
+    network: Option<NetworkChoice>,
     #[serde(default)]
     user_login: bool,
     first_byte_ms: Option<u64>,
@@ -61,12 +62,15 @@ fn main() {
     match subcommand.as_deref().and_then(std::ffi::OsStr::to_str) {
         Some("supervise") => std::process::exit(supervise_main()),
         Some("supervise-exec") => std::process::exit(exec_main(arguments)),
+        Some("supervise-net") => std::process::exit(carrier_main(arguments)),
         Some("drive") => {
             let text = arguments.next().and_then(|text| text.into_string().ok());
             let drive = serde_json::from_str(&text.expect("drive takes one JSON argument"));
             drive_one(drive.expect("the argument describes a drive"));
         }
-        _ => println!("usage: supervisor supervise | supervise-exec … | drive JSON"),
+        _ => println!(
+            "usage: supervisor supervise | supervise-exec … | supervise-net … | drive JSON"
+        ),
     }
 }
 
@@ -153,6 +157,7 @@ fn call(drive: Drive) -> Call {
             Access::ReadOnly
         },
         sandbox: drive.sandbox.unwrap_or_default(),
+        network: drive.network.unwrap_or_default(),
         directory: drive.directory.unwrap_or_else(|| drive.run_dir.clone()),
         run_dir: drive.run_dir,
         limits: Limits {

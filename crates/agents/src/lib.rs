@@ -5,6 +5,7 @@
 
 pub mod command;
 pub mod http;
+mod network;
 pub mod replay;
 pub mod sandbox;
 pub mod scripted;
@@ -21,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use tribunal_core::agent::{Access, ErrorClass};
 use tribunal_core::ids::{AgentName, RunId};
 use tribunal_core::money::{Cost, MicroUsd, Usage};
-use tribunal_core::sandbox::{SandboxDemand, SandboxRecord};
+use tribunal_core::sandbox::{NetworkChoice, SandboxDemand, SandboxRecord};
 
 /// Something that answers prompts.
 #[async_trait]
@@ -71,7 +72,11 @@ pub trait Agent: Send + Sync {
 
     /// Returns what will hold the program of a run, or why it must not start; nothing where no program is
     /// started.
-    fn sandbox_record(&self, _demand: SandboxDemand) -> Option<Result<SandboxRecord, String>> {
+    fn sandbox_record(
+        &self,
+        _demand: SandboxDemand,
+        _network: NetworkChoice,
+    ) -> Option<Result<SandboxRecord, String>> {
         None
     }
 
@@ -143,6 +148,8 @@ pub struct Call {
     pub access: Access,
     /// How much the program shall be confined.
     pub sandbox: SandboxDemand,
+    /// What the program shall reach over the network.
+    pub network: NetworkChoice,
     /// Where the agent works.
     pub directory: PathBuf,
     /// Where the files of the run lie; exists and is private.

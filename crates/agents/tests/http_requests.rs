@@ -43,6 +43,7 @@ fn call(run_dir: &Path) -> Call {
         schema: None,
         access: Access::ReadOnly,
         sandbox: tribunal_core::sandbox::SandboxDemand::Off,
+        network: tribunal_core::sandbox::NetworkChoice::Auto,
         directory: run_dir.to_owned(),
         run_dir: run_dir.to_owned(),
         limits: Limits::default(),

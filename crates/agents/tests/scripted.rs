@@ -31,6 +31,7 @@ fn call(directory: &Path, prompt: &str) -> Call {
         schema: None,
         access: Access::ReadOnly,
         sandbox: tribunal_core::sandbox::SandboxDemand::Off,
+        network: tribunal_core::sandbox::NetworkChoice::Auto,
         directory: directory.to_owned(),
         run_dir: directory.to_owned(),
         limits: Limits::default(),

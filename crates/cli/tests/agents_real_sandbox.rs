@@ -1,5 +1,7 @@
 //! The four agent programs as they are installed, each inside the sandbox of bubblewrap: they review
-//! and they write code against a model server, and the record of the run tells what held them.
+//! and they write code against a model server, and the record of the run tells what held them. They
+//! reach that server and nothing else: by the proxy that they are told of, or where they believe it
+//! to be on their own machine.
 //!
 //! Runs where only loopback exists. The programs come from `tests/agents`.
 
@@ -10,6 +12,7 @@
 
 mod common;
 
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 
 use common::{Ran, TestEnv};
@@ -52,6 +55,35 @@ fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
+/// How a program reaches its model out of the sandbox.
+#[derive(Clone, Copy)]
+enum WayOut {
+    /// The model is on another machine, so that the program has to ask its proxy.
+    Proxy,
+    /// The model is on this machine.
+    Loopback,
+}
+
+/// Makes `model` one of another address, which programs do not take for their own machine.
+fn answer_elsewhere(model: &FakeModel) {
+    let target = model.addr;
+    let listener = TcpListener::bind(("127.0.0.2", target.port())).unwrap();
+    std::thread::spawn(move || {
+        for program in listener.incoming().map_while(Result::ok) {
+            let server = TcpStream::connect(target).unwrap();
+            for (mut from, mut to) in [
+                (program.try_clone().unwrap(), server.try_clone().unwrap()),
+                (server, program),
+            ] {
+                std::thread::spawn(move || {
+                    let _ = std::io::copy(&mut from, &mut to);
+                    let _ = to.shutdown(Shutdown::Write);
+                });
+            }
+        }
+    });
+}
+
 /// A repository and one program, which must be held.
 struct Scene {
     env: TestEnv,
@@ -60,7 +92,7 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(program: Program, role: &str, replies: Vec<Value>) -> Self {
+    fn new(program: Program, role: &str, way_out: WayOut, replies: Vec<Value>) -> Self {
         let Program {
             name,
             model: version,
@@ -81,10 +113,17 @@ impl Scene {
         };
         let programs = clone().join("tests/agents/node_modules/.bin");
         assert!(programs.is_dir(), "run scripts/install-agents first");
+        let base_url = model.base_url("script", name);
+        let base_url = match way_out {
+            WayOut::Proxy => {
+                answer_elsewhere(&model);
+                base_url.replace("127.0.0.1", "127.0.0.2")
+            }
+            WayOut::Loopback => base_url,
+        };
         env.write_user_config(&format!(
-            "agents:\n  - name: subject\n    provider: {name}\n    command: [{:?}]\n    model: {version}\n    base_url: {}\n    api_key_env: SUBJECT_KEY\n    role: {role}\n    limits: {{first_byte: 120s, idle: 120s, wall: 200s, after_result: 3s}}\nreview: {{rounds: 1{rules}}}\nretry: {{attempts: 1}}\nsandbox: {{mode: require}}\nrun: {{max_iterations: 1, plan: never}}\n",
+            "agents:\n  - name: subject\n    provider: {name}\n    command: [{:?}]\n    model: {version}\n    base_url: {base_url}\n    api_key_env: SUBJECT_KEY\n    role: {role}\n    limits: {{first_byte: 120s, idle: 120s, wall: 200s, after_result: 3s}}\nreview: {{rounds: 1{rules}}}\nretry: {{attempts: 1}}\nsandbox: {{mode: require}}\nrun: {{max_iterations: 1, plan: never}}\n",
             text(&programs.join(name)),
-            model.base_url("script", name),
         ));
         env.write("pay.py", "def rate(db, user):\n    return 1\n");
         env.commit_all("second");
@@ -106,6 +145,8 @@ impl Scene {
         for start in starts {
             assert_eq!(start["sandbox"]["files"], "bubblewrap", "{what}");
             assert_eq!(start["sandbox"]["processes"], "bubblewrap", "{what}");
+            assert_eq!(start["sandbox"]["network"], "provider", "{what}");
+            assert_eq!(start["sandbox"]["network_by"], "bubblewrap", "{what}");
         }
         self.env.assert_healthy();
         self.env.assert_no_survivor(self.name);
@@ -115,7 +156,8 @@ impl Scene {
 fn reviews(program: Program) {
     let answer =
         format!(r#"{{"nonce": "{{{{Nonce}}}}", "findings": [{DEFECT}], "end": "{{{{Nonce}}}}"}}"#);
-    let scene = Scene::new(program, "reviewer", vec![json!({ "text": answer })]);
+    let replies = vec![json!({ "text": answer })];
+    let scene = Scene::new(program, "reviewer", WayOut::Proxy, replies);
     scene.env.write(
         "pay.py",
         "def rate(db, user):\n    return db.execute(\"SELECT rate FROM t WHERE user = '%s'\" % user)\n",
@@ -135,6 +177,7 @@ fn works(program: Program) {
     let scene = Scene::new(
         program,
         "coder",
+        WayOut::Loopback,
         vec![
             json!({ "shell": "printf 'GREETING = \"hello\"\\n' > greeting.py" }),
             json!({ "text": done }),

@@ -22,7 +22,7 @@ use crate::money::{Cost, Usage};
 use crate::reply::Side;
 use crate::review::gate::Gate;
 use crate::review::history::TrackedFinding;
-use crate::sandbox::SandboxRecord;
+use crate::sandbox::{RefusedConnection, SandboxRecord};
 use crate::scale::Severity;
 use crate::time::Timestamp;
 
@@ -198,6 +198,9 @@ pub enum EventKind {
         answered_by: Option<String>,
         /// Version of the agent's program, where known.
         version: Option<String>,
+        /// What its program asked the network for and did not get.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        refused: Vec<RefusedConnection>,
     },
     /// A call failed and is run again after a pause.
     RunRetried {

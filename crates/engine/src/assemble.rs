@@ -142,7 +142,7 @@ fn sandbox(settings: &Settings, dir: &LedgerDir) -> SandboxSpec {
         readable: sandbox.readable.clone(),
         writable: sandbox.writable.clone(),
         hidden: vec![dir.root().to_owned()],
-        network: sandbox.network,
+        hosts: sandbox.hosts.clone(),
         means: sandbox.means,
     }
 }

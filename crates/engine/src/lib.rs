@@ -22,6 +22,7 @@ pub mod files;
 mod git_dir;
 pub mod human;
 pub mod ledger;
+mod loose_holds;
 pub mod replay;
 pub mod review;
 pub mod rules;

@@ -174,6 +174,7 @@ mod tests {
             session: None,
             answered_by: None,
             version: None,
+            refused: Vec::new(),
         };
         let mut tally = Tally::of(vec![
             earlier(

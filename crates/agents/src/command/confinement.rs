@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use tribunal_core::agent::{Access, ErrorClass};
-use tribunal_core::sandbox::SandboxDemand;
+use tribunal_core::sandbox::{NetworkChoice, NetworkReach, SandboxDemand};
 
 use super::plan::Plan;
 use super::{CommandAgent, order};
-use crate::sandbox::{BubblewrapCage, SandboxAbility, SelfHolds, is_root};
+use crate::network::{AllowedHosts, NetworkOrder, ProviderHosts, UpstreamProxy};
+use crate::sandbox::{BubblewrapCage, NetworkWish, SandboxAbility, SelfHolds, is_root};
 use crate::spec::{Cli, Login};
 use crate::{AgentError, Call};
 
@@ -19,6 +20,24 @@ pub(super) struct Confinement {
     pub(super) command: Vec<String>,
     /// What is laid on before anything of it starts.
     pub(super) holds: SelfHolds,
+    /// What keeps it to some hosts.
+    pub(super) network: Option<NetworkOrder>,
+}
+
+/// Returns what the user wants of the network of a program, and the hosts that it may reach if it is kept
+/// to some.
+pub(super) fn network_wish(
+    agent: &CommandAgent,
+    choice: NetworkChoice,
+) -> (NetworkWish, AllowedHosts) {
+    let model = agent.profile.model.as_deref();
+    let provider = ProviderHosts::of(&agent.spec, model, &agent.spec.sandbox.hosts);
+    let wish = NetworkWish {
+        choice,
+        hosts_are_known: provider.are_known,
+        obstacle: UpstreamProxy::of(&agent.own).err(),
+    };
+    (wish, provider.hosts)
 }
 
 /// Returns what confines the program of `call`, or refuses the run if nothing does and something must.
@@ -34,10 +53,7 @@ pub(super) fn ability_for(
         (SandboxAbility::Bubblewrap { .. } | SandboxAbility::Landlock { .. }, _) => {
             Ok(Some(ability))
         }
-        (SandboxAbility::Nothing { reason }, SandboxDemand::Require) => {
-            let message = format!("A sandbox is required and there is none: {reason}.");
-            Err(AgentError::new(ErrorClass::Setup, message))
-        }
+        (SandboxAbility::Nothing { reason }, SandboxDemand::Require) => Err(refusal(reason)),
         (SandboxAbility::Nothing { .. }, SandboxDemand::Off | SandboxDemand::Best) => Ok(None),
     }
 }
@@ -64,22 +80,51 @@ pub(super) fn confinement(
     call: &Call,
     plan: &Plan,
     argv: &[String],
-) -> Confinement {
+) -> Result<Confinement, AgentError> {
+    let Some(ability) = ability else {
+        return Ok(Confinement::default());
+    };
+    let (wish, hosts) = network_wish(agent, call.network);
+    let (reach, _) = ability
+        .limit_network(call.sandbox, &wish)
+        .map_err(|reason| refusal(&reason))?;
+    let mut cage = cage(agent, call, plan, argv);
+    cage.network = reach;
     match ability {
-        None | Some(SandboxAbility::Nothing { .. }) => Confinement::default(),
-        Some(SandboxAbility::Bubblewrap { program }) => {
+        SandboxAbility::Nothing { .. } => Ok(Confinement::default()),
+        SandboxAbility::Bubblewrap { program, .. } => {
+            let network = (reach == NetworkReach::Provider).then(|| NetworkOrder {
+                hosts,
+                // What cannot be used was told as an obstacle.
+                upstream: UpstreamProxy::of(&agent.own).ok().flatten(),
+                idle: call.limits.idle.max(call.limits.first_byte),
+            });
+            if let Some(network) = &network {
+                let executable = &agent.spec.supervisor;
+                cage.placed
+                    .extend(network.places(executable, &call.run_dir));
+            }
             let mut command = vec![program.to_string_lossy().into_owned()];
-            command.extend(cage(agent, call, plan, argv).arguments());
-            Confinement {
+            command.extend(cage.arguments());
+            command.extend(network.iter().flat_map(NetworkOrder::command));
+            Ok(Confinement {
                 command,
                 holds: SelfHolds::around_bubblewrap(&program),
-            }
+                network,
+            })
         }
-        Some(SandboxAbility::Landlock { version }) => Confinement {
+        SandboxAbility::Landlock { version } => Ok(Confinement {
             command: Vec::new(),
-            holds: SelfHolds::by_landlock(&cage(agent, call, plan, argv), version),
-        },
+            holds: SelfHolds::by_landlock(&cage, version),
+            network: None,
+        }),
     }
+}
+
+/// Returns why a program does not start that must be confined.
+fn refusal(reason: &str) -> AgentError {
+    let message = format!("A sandbox is required and there is none: {reason}.");
+    AgentError::new(ErrorClass::Setup, message)
 }
 
 /// Returns what the program finds inside.
@@ -116,7 +161,9 @@ fn cage(agent: &CommandAgent, call: &Call, plan: &Plan, argv: &[String]) -> Bubb
         own_readable,
         writable,
         directory: call.directory.clone(),
-        network: sandbox.network,
+        // Filled in by whoever knows what can be had.
+        network: NetworkReach::None,
+        placed: Vec::new(),
         is_root: is_root(),
     }
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use tribunal_core::sandbox::RefusedConnection;
 
 use super::files;
 use super::order::EXIT_FILE;
@@ -32,6 +33,9 @@ pub struct Exit {
     pub survivors: u64,
     /// Processes that could not be killed in time.
     pub left: u64,
+    /// What it asked the network for and did not get.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedConnection>,
 }
 
 /// Why a run ended.
@@ -76,6 +80,7 @@ impl Exit {
             stderr_bytes: 0,
             survivors: 0,
             left: 0,
+            refused: Vec::new(),
         }
     }
 

@@ -44,13 +44,14 @@ use std::fs::File;
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
-use tribunal_core::sandbox::{SandboxDemand, SandboxRecord};
+use tribunal_core::sandbox::{NetworkChoice, RefusedConnection, SandboxDemand, SandboxRecord};
 use tribunal_core::secret::Redactor;
 
 use crate::sandbox::SandboxAbility;
 use crate::spec::{Cli, CommandSpec};
 use crate::{Agent, AgentError, Call, LoginState, Profile, Progress, Reply};
 
+pub use crate::network::carrier_main;
 pub use exit::{Ended, Exit};
 pub use order::MARKER;
 pub use privacy::keep_to_itself;
@@ -71,6 +72,12 @@ pub fn last_output(run_dir: &std::path::Path) -> (String, String) {
 pub fn killed_after_supervisor(run_dir: &std::path::Path) -> Option<u64> {
     let told = std::fs::read_to_string(order::file(run_dir, order::SUPERVISOR_DIED_FILE)).ok()?;
     Some(told.trim().parse().unwrap_or(0))
+}
+
+/// Returns what the program of a run asked the network for and did not get.
+#[must_use]
+pub fn refused_connections(run_dir: &std::path::Path) -> Vec<RefusedConnection> {
+    Exit::read(run_dir).map_or_else(Vec::new, |exit| exit.refused)
 }
 
 /// An agent that is a program.
@@ -171,13 +178,18 @@ impl Agent for CommandAgent {
         self.finished(run::run(self, &call, &progress, &cancel).await)
     }
 
-    fn sandbox_record(&self, demand: SandboxDemand) -> Option<Result<SandboxRecord, String>> {
+    fn sandbox_record(
+        &self,
+        demand: SandboxDemand,
+        network: NetworkChoice,
+    ) -> Option<Result<SandboxRecord, String>> {
         // Whoever wants none waits for no attempt.
         if demand == SandboxDemand::Off {
             return Some(Ok(SandboxRecord::of_nothing(None)));
         }
         let ability = SandboxAbility::of_this_machine(self.spec.sandbox.means);
-        Some(ability.meet(demand, self.spec.sandbox.network))
+        let (wish, _) = confinement::network_wish(self, network);
+        Some(ability.meet(demand, &wish))
     }
 
     async fn version(&self) -> Result<Option<String>, AgentError> {

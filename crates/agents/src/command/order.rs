@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::Limits;
+use crate::network::NetworkOrder;
 use crate::sandbox::SelfHolds;
 
 /// Environment variable that marks every process of a run with the run's identity.
@@ -65,6 +66,8 @@ pub(super) struct Order {
     pub(super) limits: OrderLimits,
     /// Program and arguments that come before those of the agent and confine it; none where nothing does.
     pub(super) cage: Vec<String>,
+    /// What keeps it to some hosts, where something does.
+    pub(super) network: Option<NetworkOrder>,
     /// What the process of the agent lays upon itself before it starts anything.
     pub(super) holds: SelfHolds,
 }

@@ -119,8 +119,11 @@ fn prepare(agent: &CommandAgent, call: &Call) -> Result<Order, AgentError> {
     })?;
     linter::fill_in(spec, &mut argv, &call.run_dir);
     argv.extend(plan.args.iter().cloned());
-    let variables = environment(&agent.own, spec, &plan.env, &call.run);
-    let confinement = confinement::confinement(ability, agent, call, &plan, &argv);
+    let mut variables = environment(&agent.own, spec, &plan.env, &call.run);
+    let confinement = confinement::confinement(ability, agent, call, &plan, &argv)?;
+    if let Some(network) = &confinement.network {
+        network.adapt(&mut variables);
+    }
     Ok(Order {
         run: call.run.as_str().to_owned(),
         parent: getpid().as_raw(),
@@ -130,6 +133,7 @@ fn prepare(agent: &CommandAgent, call: &Call) -> Result<Order, AgentError> {
         run_dir: call.run_dir.clone(),
         limits: call.limits.into(),
         cage: confinement.command,
+        network: confinement.network,
         holds: confinement.holds,
     })
 }

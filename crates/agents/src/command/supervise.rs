@@ -29,6 +29,7 @@ use super::privacy;
 use super::stage::{self, ExecError};
 use super::sweep::{Swept, sweep_descendants};
 use super::watch::Watch;
+use crate::network::NetworkProxy;
 
 /// Time between two looks at the agent.
 const TICK: Duration = Duration::from_millis(20);
@@ -88,7 +89,7 @@ fn supervise() -> io::Result<()> {
     if line.last() != Some(&b'\n') {
         return Err(io::Error::other("the order is incomplete"));
     }
-    let order: Order = serde_json::from_slice(&line).map_err(io::Error::other)?;
+    let mut order: Order = serde_json::from_slice(&line).map_err(io::Error::other)?;
     drop(line);
 
     let (sender, heard) = mpsc::channel();
@@ -97,7 +98,12 @@ fn supervise() -> io::Result<()> {
     if getppid().as_raw() != order.parent {
         return Err(io::Error::other("the parent is gone"));
     }
-    let exit = Supervision::begin(&order)?.watch(&order.limits, &heard);
+    // Before the agent exists, which asks it first thing.
+    let proxy = order.network.take();
+    let proxy = proxy.map(|network| NetworkProxy::offer(network, &order.run_dir));
+    let proxy = proxy.transpose()?;
+    let mut exit = Supervision::begin(&order)?.watch(&order.limits, &heard);
+    exit.refused = proxy.map_or_else(Vec::new, NetworkProxy::close);
     exit.write(&order.run_dir)
 }
 
@@ -320,6 +326,7 @@ impl<'a> Supervision<'a> {
             stderr_bytes: self.stderr.cut(most).unwrap_or_else(|_| self.stderr.size()),
             survivors: swept.killed as u64,
             left: swept.left as u64,
+            refused: Vec::new(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Where requests go: the rules for base URLs and addresses, and the clients that keep them.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -11,6 +11,7 @@ use tribunal_core::text::truncate_chars;
 
 use super::dialect::{self, Server};
 use crate::AgentError;
+use crate::network::AddressKind;
 use crate::spec::Api;
 
 /// Where the requests of one agent go.
@@ -163,33 +164,7 @@ fn literal_address(url: &Url) -> Option<IpAddr> {
 
 /// Tells whether `address` is one where clouds keep credentials, or no single host at all.
 fn is_forbidden(address: &IpAddr) -> bool {
-    // Metadata services outside the link-local range.
-    const AWS: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
-    const ALIBABA: Ipv4Addr = Ipv4Addr::new(100, 100, 100, 200);
-    let v4 = |v4: Ipv4Addr| {
-        v4.is_link_local()
-            || v4.octets()[0] == 0
-            || v4.is_multicast()
-            || v4.is_broadcast()
-            || v4 == ALIBABA
-    };
-    match address {
-        IpAddr::V4(address) => v4(*address),
-        IpAddr::V6(address) => {
-            let translated = match address.segments() {
-                [0x64, 0xff9b, 0, 0, 0, 0, ..] => {
-                    let [.., a, b, c, d] = address.octets();
-                    Some(Ipv4Addr::new(a, b, c, d))
-                }
-                _ => address.to_ipv4_mapped(),
-            };
-            address.is_unspecified()
-                || address.is_unicast_link_local()
-                || address.is_multicast()
-                || *address == AWS
-                || translated.is_some_and(v4)
-        }
-    }
+    AddressKind::of(*address) == AddressKind::Forbidden
 }
 
 /// Looks names up and refuses those that lead to a forbidden address.
@@ -293,6 +268,8 @@ mod tests {
             "http://0xa9fea9fe/",
             "http://2852039166/",
             "http://[::ffff:169.254.169.254]/",
+            "http://[::169.254.169.254]/",
+            "http://[2002:a9fe:a9fe::1]/",
             "http://[64:ff9b::a9fe:a9fe]/",
             "http://[fd00:ec2::254]/",
             "http://[fe80::1]/",

@@ -91,6 +91,8 @@ pub(crate) struct BubblewrapCage {
     pub(crate) directory: PathBuf,
     /// What it may reach over the network.
     pub(crate) network: NetworkReach,
+    /// Places outside that have another name inside, and those names.
+    pub(crate) placed: Vec<(PathBuf, PathBuf)>,
     /// Whether the program runs as root.
     pub(crate) is_root: bool,
 }
@@ -107,7 +109,7 @@ impl BubblewrapCage {
             "--unshare-cgroup-try",
             "--die-with-parent",
         ]);
-        if self.network == NetworkReach::None {
+        if self.network.is_limited() {
             arguments.flags(["--unshare-net"]);
         }
         arguments.flags(["--cap-drop", "ALL", "--ro-bind", "/", "/"]);
@@ -140,6 +142,11 @@ impl BubblewrapCage {
         }
         for place in &self.writable {
             arguments.write(place);
+        }
+        for (outside, inside) in &self.placed {
+            arguments.flags(["--ro-bind"]);
+            arguments.path(outside);
+            arguments.path(inside);
         }
         arguments.flags(["--chdir"]);
         arguments.path(&real_path(&self.directory));
@@ -286,17 +293,24 @@ pub(crate) fn is_root() -> bool {
     geteuid().is_root()
 }
 
-/// Tries bubblewrap as programs will be started with it.
-pub(super) fn probe() -> Result<PathBuf, String> {
+/// Tries bubblewrap as programs will be started with it. Where it cannot give them a network of their own
+/// the reason is returned too.
+pub(super) fn probe() -> Result<(PathBuf, Option<String>), String> {
     let Ok(program) = which::which("bwrap") else {
         return Err("`bwrap` (bubblewrap) was not found in `PATH`".to_owned());
     };
-    let cage = BubblewrapCage {
+    let cage = |network| BubblewrapCage {
         directory: PathBuf::from("/"),
         is_root: is_root(),
+        network,
         ..BubblewrapCage::default()
     };
-    attempt(&program, &cage).map(|()| program)
+    match attempt(&program, &cage(NetworkReach::None)) {
+        Ok(()) => Ok((program, None)),
+        Err(failure) => {
+            attempt(&program, &cage(NetworkReach::Open)).map(|()| (program, Some(failure)))
+        }
+    }
 }
 
 /// Runs a program that does nothing inside, and returns what went wrong.

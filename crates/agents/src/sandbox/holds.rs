@@ -39,6 +39,8 @@ impl SelfHolds {
     pub(crate) fn by_landlock(cage: &BubblewrapCage, version: i32) -> Self {
         let sockets = match cage.network {
             NetworkReach::None => SocketRules::Nothing,
+            // bubblewrap alone can keep a program to some hosts, and then this is not asked.
+            NetworkReach::Provider => SocketRules::Nothing,
             NetworkReach::Open => SocketRules::Internet,
         };
         Self {

@@ -14,6 +14,17 @@ use super::bubblewrap::{
     BubblewrapCage, EMPTIED, MASKED, TOOLCHAIN_SECRETS, TOOLCHAINS, real_path,
 };
 
+/// What Landlock alone does not stop and bubblewrap does. `docs/sandbox.md` says more of each.
+pub const LEFT_BY_LANDLOCK: [&str; 7] = [
+    "The arguments of other programs can be read",
+    "Whether a file is there, how large and how old it is",
+    "The mode of your files can be changed",
+    "The times of your files can be changed",
+    "Your other programs can be made slower",
+    "Before Linux 6.12, signals can be sent to your other programs",
+    "The network of a program cannot be limited to its provider",
+];
+
 /// Devices that every program may use.
 const DEVICES: [&str; 8] = [
     "/dev/full",

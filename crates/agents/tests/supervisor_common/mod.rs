@@ -166,6 +166,7 @@ impl Place {
             schema: None,
             access: Access::ReadOnly,
             sandbox: tribunal_core::sandbox::SandboxDemand::Off,
+            network: tribunal_core::sandbox::NetworkChoice::Auto,
             directory: self.path("work"),
             run_dir: self.run_dir(),
             limits,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::json;
-use tribunal_agents::sandbox::SandboxAbility;
+use tribunal_agents::sandbox::{LEFT_BY_LANDLOCK, SandboxAbility};
 use tribunal_core::agent::{Access, Role};
 use tribunal_core::ids::AgentName;
 use tribunal_core::sandbox::{SandboxChoice, SandboxDemand};
@@ -142,14 +142,21 @@ fn check_sandbox(settings: &SandboxSettings) -> Finding {
     let chosen = ability(settings.means);
     match (settings.strictest(), chosen) {
         (SandboxDemand::Off, _) => Finding::fine(part, "off; programs run with your rights"),
-        (_, SandboxAbility::Bubblewrap { .. }) => {
+        (
+            _,
+            SandboxAbility::Bubblewrap {
+                network_failure, ..
+            },
+        ) => {
             let second = match ability(SandboxChoice::Landlock) {
                 SandboxAbility::Landlock { .. } | SandboxAbility::Bubblewrap { .. } => {
                     "Landlock would work too".to_owned()
                 }
                 SandboxAbility::Nothing { reason } => format!("Landlock would not: {reason}"),
             };
-            Finding::fine(part, format!("bubblewrap works; {second}"))
+            let open = network_failure.map(|why| format!("; it cannot limit the network: {why}"));
+            let open = open.unwrap_or_default();
+            Finding::fine(part, format!("bubblewrap works; {second}{open}"))
         }
         (_, SandboxAbility::Landlock { .. }) => {
             let first = match ability(SandboxChoice::Bubblewrap) {
@@ -160,10 +167,7 @@ fn check_sandbox(settings: &SandboxSettings) -> Finding {
             };
             Finding {
                 remedy: Some(remedy.to_owned()),
-                ..Finding::fine(
-                    part,
-                    format!("Landlock works, which holds less than bubblewrap: {first}"),
-                )
+                ..Finding::fine(part, landlock_alone(&first))
             }
         }
         (demand, SandboxAbility::Nothing { reason }) => {
@@ -175,6 +179,14 @@ fn check_sandbox(settings: &SandboxSettings) -> Finding {
             }
         }
     }
+}
+
+/// Tells what the second means is, and what it leaves.
+fn landlock_alone(why: &str) -> String {
+    let left = LEFT_BY_LANDLOCK.join("; ");
+    format!(
+        "Landlock works, which holds less than bubblewrap: {why}. It does not stop this: {left}"
+    )
 }
 
 async fn check_agents(invocation: &Invocation, args: &Args) -> Result<Vec<Finding>, CliError> {

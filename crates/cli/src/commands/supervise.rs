@@ -10,6 +10,7 @@ pub(crate) fn if_asked() -> Option<ExitCode> {
     let code = match arguments.next()?.to_str()? {
         "supervise" => tribunal_agents::command::supervise_main(),
         "supervise-exec" => tribunal_agents::command::exec_main(arguments),
+        "supervise-net" => tribunal_agents::command::carrier_main(arguments),
         _ => return None,
     };
     Some(ExitCode::from(u8::try_from(code).unwrap_or(1)))

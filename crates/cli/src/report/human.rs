@@ -12,6 +12,7 @@ use std::io::Write;
 use tribunal_core::case::{CaseKind, Outcome};
 use tribunal_core::event::{ArbitrationEvent, DisputeEvent, Event, EventKind, RunResult};
 use tribunal_core::ids::{AgentName, CaseId, EffectKey, RunId};
+use tribunal_core::sandbox::{RefusedConnection, SandboxRecord};
 use tribunal_core::text::for_terminal;
 use tribunal_core::time::Timestamp;
 
@@ -139,8 +140,10 @@ impl<W: Write + Send> Lines<W> {
                 model,
                 attempt,
                 step,
+                sandbox,
                 ..
             } => {
+                let loose = sandbox.as_ref().and_then(loose_hold).unwrap_or_default();
                 let model = model
                     .as_ref()
                     .map(|model| format!(", {model}"))
@@ -150,7 +153,7 @@ impl<W: Write + Send> Lines<W> {
                 } else {
                     String::new()
                 };
-                format!("{agent} was asked as {role}: {step} ({provider}{model}{again})")
+                format!("{agent} was asked as {role}: {step} ({provider}{model}{again}){loose}")
             }
             EventKind::RunFinished {
                 run,
@@ -158,17 +161,17 @@ impl<W: Write + Send> Lines<W> {
                 usage,
                 cost,
                 elapsed_ms,
+                refused,
                 ..
-            } => self.run_end(
-                run,
-                result,
-                &format!(
+            } => {
+                let facts = format!(
                     "{}, {}, {}",
                     words::duration(*elapsed_ms),
                     words::tokens(*usage),
                     words::cost(*cost)
-                ),
-            ),
+                );
+                self.run_end(run, result, &facts) + &unreached(refused)
+            }
             EventKind::RunRetried {
                 run,
                 class,
@@ -358,5 +361,27 @@ pub(crate) fn stamp(at: Timestamp) -> String {
     match jiff::Timestamp::from_millisecond(at.0) {
         Ok(at) => at.strftime("%Y-%m-%d %H:%M:%S").to_string(),
         Err(_) => format!("{} ms", at.0),
+    }
+}
+/// Returns what did not hold a program although somebody wanted it.
+fn loose_hold(record: &SandboxRecord) -> Option<String> {
+    match (&record.reason, &record.network_reason) {
+        (Some(reason), _) => Some(format!("; warning: nothing holds it: {reason}")),
+        (None, Some(reason)) => Some(format!("; warning: its network is open: {reason}")),
+        (None, None) => None,
+    }
+}
+
+/// Returns the end of a line that tells what a program did not reach.
+fn unreached(refused: &[RefusedConnection]) -> String {
+    match refused {
+        [] => String::new(),
+        [first, others @ ..] => {
+            let more = match others.len() {
+                0 => String::new(),
+                count => format!(" and {count} more"),
+            };
+            format!("; its network was refused: {first}{more}")
+        }
     }
 }

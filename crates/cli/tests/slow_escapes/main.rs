@@ -10,6 +10,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod limits;
+mod network;
 mod places;
 mod reads;
 mod unconfined;

@@ -11,6 +11,7 @@ use tribunal_core::reply::Side;
 use tribunal_core::review::gate::Gate;
 use tribunal_core::review::history::TrackedFinding;
 use tribunal_core::review::report::Standing;
+use tribunal_core::sandbox::RefusedConnection;
 use tribunal_core::scale::Severity;
 use tribunal_core::time::Timestamp;
 
@@ -143,10 +144,16 @@ pub(super) fn examples() -> Vec<(EventKind, Value)> {
                 session: Some("s".into()),
                 answered_by: Some("m".into()),
                 version: Some("1.0".into()),
+                refused: vec![RefusedConnection {
+                    target: "example.org:443".into(),
+                    why: "the host is not allowed".into(),
+                    times: 2,
+                }],
             },
             json!({"type": "run_finished", "run": id, "result": "answered", "reply_hash": "11", "reply_chars": 9,
                 "usage": usage_json, "cost": {"known": 7060}, "elapsed_ms": 12, "session": "s",
-                "answered_by": "m", "version": "1.0"}),
+                "answered_by": "m", "version": "1.0",
+                "refused": [{"target": "example.org:443", "why": "the host is not allowed", "times": 2}]}),
         ),
         (
             EventKind::RunFinished {
@@ -161,6 +168,7 @@ pub(super) fn examples() -> Vec<(EventKind, Value)> {
                 session: None,
                 answered_by: None,
                 version: None,
+                refused: Vec::new(),
             },
             json!({"type": "run_finished", "run": id, "result": "failed", "class": "hung", "message": "silence",
                 "usage": {"input": 0, "cache_read": 0, "cache_write": 0, "output": 0}, "cost": "unknown",

@@ -72,21 +72,21 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
-    /// Returns how much a program that works in `role` is confined.
-    fn sandbox_for(&self, role: Role) -> SandboxDemand {
-        let confined = match self.agent.takes_prompt() {
+    /// Returns as whom the settings of the sandbox know a program that works in `role`.
+    fn confined_role(&self, role: Role) -> ConfinedRole {
+        match self.agent.takes_prompt() {
             true => ConfinedRole::from(role),
             false => ConfinedRole::Linter,
-        };
-        self.sandbox.demand(confined)
+        }
     }
 
     /// Returns what will hold the program, where somebody wants it held.
-    fn sandbox_record(&self, demand: SandboxDemand) -> Option<SandboxRecord> {
+    fn sandbox_record(&self, call: &Call) -> Option<SandboxRecord> {
+        let demand = call.sandbox;
         if demand == SandboxDemand::Off {
             return None;
         }
-        let record = self.agent.sandbox_record(demand)?;
+        let record = self.agent.sandbox_record(demand, call.network)?;
         // What must not start says so itself.
         Some(record.unwrap_or_else(|reason| SandboxRecord::of_nothing(Some(reason))))
     }
@@ -228,7 +228,7 @@ impl Engine {
             access: question.access,
             attempt,
             prompt_hash: files::hash_of(call.prompt.as_bytes()),
-            sandbox: seat.sandbox_record(call.sandbox),
+            sandbox: seat.sandbox_record(&call),
         };
         case.note(started).await;
         let harmless = seat.is_free() && question.access == Access::ReadOnly;
@@ -295,7 +295,8 @@ impl Engine {
             system,
             schema: question.schema.clone(),
             access: question.access,
-            sandbox: seat.sandbox_for(question.role),
+            sandbox: seat.sandbox.demand(seat.confined_role(question.role)),
+            network: seat.sandbox.network(seat.confined_role(question.role)),
             directory: question.directory.clone(),
             run_dir,
             limits: seat.limits,
@@ -315,6 +316,7 @@ impl Engine {
         elapsed_ms: u64,
         seat: &Seat,
     ) -> Result<Result<Reply, AgentError>, CaseError> {
+        let refused = tribunal_agents::command::refused_connections(&self.dir.run(run));
         let finished = |result, usage, cost, reply: Option<&Reply>| EventKind::RunFinished {
             run: run.clone(),
             result,
@@ -324,6 +326,7 @@ impl Engine {
             session: reply.and_then(|reply| reply.session.clone()),
             answered_by: reply.and_then(|reply| reply.model.clone()),
             version: reply.and_then(|reply| reply.version.clone()),
+            refused: refused.clone(),
         };
         match result {
             Ok(reply) => {

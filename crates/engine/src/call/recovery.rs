@@ -71,5 +71,6 @@ fn abandoned(run: &RunId) -> EventKind {
         session: None,
         answered_by: None,
         version: None,
+        refused: Vec::new(),
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tribunal_core::agent::Role;
-use tribunal_core::sandbox::{NetworkReach, SandboxChoice, SandboxDemand};
+use tribunal_core::sandbox::{HostPattern, NetworkChoice, SandboxChoice, SandboxDemand};
 
 /// How programs of agents, linters and the test command are confined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -18,9 +18,15 @@ pub struct SandboxSettings {
     pub mode: SandboxDemand,
     /// Another mode for some of those who run programs.
     pub roles: BTreeMap<ConfinedRole, SandboxDemand>,
-    /// What programs reach over the network: `open` is everything, `none` is nothing, so only linters,
-    /// tests and models on no network at all work with it.
-    pub network: NetworkReach,
+    /// What programs reach over the network: `provider` is the hosts of the agent's provider and those
+    /// of `hosts`, `open` is everything, `none` is nothing, and `auto` is `provider` for programs whose
+    /// hosts are known, if bubblewrap works, and `open` for others.
+    pub network: NetworkChoice,
+    /// Another network for some of those who run programs.
+    pub networks: BTreeMap<ConfinedRole, NetworkChoice>,
+    /// Further hosts that programs reach with `provider`, such as a registry of packages: `host`,
+    /// `host:port` or `*.domain`.
+    pub hosts: Vec<HostPattern>,
     /// What holds programs: `auto` takes bubblewrap, else Landlock with seccomp; `bubblewrap` and `landlock`
     /// name one of them.
     pub means: SandboxChoice,
@@ -69,7 +75,9 @@ impl Default for SandboxSettings {
         Self {
             mode: SandboxDemand::Best,
             roles: BTreeMap::new(),
-            network: NetworkReach::default(),
+            network: NetworkChoice::default(),
+            networks: BTreeMap::new(),
+            hosts: Vec::new(),
             means: SandboxChoice::default(),
             readable: Vec::new(),
             writable: Vec::new(),
@@ -89,5 +97,11 @@ impl SandboxSettings {
     #[must_use]
     pub(crate) fn demand(&self, role: ConfinedRole) -> SandboxDemand {
         self.roles.get(&role).copied().unwrap_or(self.mode)
+    }
+
+    /// Returns what programs of `role` shall reach over the network.
+    #[must_use]
+    pub(crate) fn network(&self, role: ConfinedRole) -> NetworkChoice {
+        self.networks.get(&role).copied().unwrap_or(self.network)
     }
 }

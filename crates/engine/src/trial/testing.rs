@@ -9,7 +9,7 @@ use tribunal_agents::spec::{Cli, CommandSpec, Login};
 use tribunal_agents::{Agent, Call, Limits, Profile, Progress};
 use tribunal_core::agent::Access;
 use tribunal_core::ids::{AgentName, RunId};
-use tribunal_core::sandbox::SandboxDemand;
+use tribunal_core::sandbox::{NetworkChoice, SandboxDemand};
 use tribunal_core::trial::Tested;
 
 use crate::Engine;
@@ -30,6 +30,7 @@ pub(crate) struct TestCommand {
     agent: Arc<dyn Agent>,
     limit: Duration,
     sandbox: SandboxDemand,
+    network: NetworkChoice,
 }
 
 impl TestCommand {
@@ -60,6 +61,7 @@ impl TestCommand {
             agent: Arc::new(CommandAgent::new(profile, spec)),
             limit: settings.project.test_timeout.0,
             sandbox: settings.sandbox.demand(ConfinedRole::Tests),
+            network: settings.sandbox.network(ConfinedRole::Tests),
         })
     }
 
@@ -82,6 +84,7 @@ impl TestCommand {
             schema: None,
             access: Access::Write,
             sandbox: self.sandbox,
+            network: self.network,
             directory: directory.to_owned(),
             run_dir: run_dir.to_owned(),
             limits: Limits {

@@ -226,6 +226,7 @@ impl Engine {
             .filter_map(|event| event.kind.disturbance())
             .collect();
         told.dedup();
+        told.extend(crate::loose_holds::loose_holds(&events));
         Ok(told)
     }
 }

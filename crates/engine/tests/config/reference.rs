@@ -25,8 +25,14 @@ fn the_defaults_file_mentions_every_key() {
     let from_file: Vec<_> = written.origins.keys().cloned().collect();
     for key in keys(&built_in) {
         // An empty mapping has no leaf to come from.
-        let is_mapping =
-            ["providers", "agents", "review.rules", "sandbox.roles"].contains(&key.as_str());
+        let is_mapping = [
+            "providers",
+            "agents",
+            "review.rules",
+            "sandbox.roles",
+            "sandbox.networks",
+        ]
+        .contains(&key.as_str());
         assert!(from_file.contains(&key) || is_mapping, "{key}");
     }
     for key in AgentSettings::KEYS {

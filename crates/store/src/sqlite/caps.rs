@@ -125,6 +125,7 @@ mod tests {
             session: None,
             answered_by: None,
             version: None,
+            refused: Vec::new(),
         };
         event(case, finished)
     }

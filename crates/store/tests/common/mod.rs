@@ -119,6 +119,7 @@ pub(crate) fn run_finished(
         session: None,
         answered_by: Some("m-1".to_owned()),
         version: None,
+        refused: Vec::new(),
     }
 }
 
