@@ -109,7 +109,7 @@ fn free_mappings_are_those_we_know() {
         }
     }
     free.sort_unstable();
-    assert_eq!(free, ["env", "providers", "roles", "rules"]);
+    assert_eq!(free, ["env", "networks", "providers", "roles", "rules"]);
 }
 
 #[test]
