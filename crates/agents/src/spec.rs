@@ -65,7 +65,7 @@ pub struct CommandSpec {
     /// The program that supervises the process: our own executable.
     pub supervisor: PathBuf,
     /// What it may reach when it is confined.
-    pub sandbox: SandboxSpec,
+    pub sandbox: Box<SandboxSpec>,
 }
 
 /// The command-line agents whose output we can read.

@@ -59,7 +59,7 @@ impl AddressKind {
             | [0x2002 | 0x100, ..]
             | [0x2001, 0, ..] => Self::Forbidden,
             // Link-local, its predecessor for sites, and groups.
-            [0xfe80..=0xfeff | 0xff00..=0xffff, ..] => Self::Forbidden,
+            [0xfe80..=0xffff, ..] => Self::Forbidden,
             [0xfc00..=0xfdff, ..] | [0x2001, 0xdb8, ..] => Self::Private,
             _ => Self::Public,
         }

@@ -129,7 +129,7 @@ impl Place {
             base_url: None,
             api_key: Some(Secret::new(KEY)),
             supervisor: supervisor(),
-            sandbox: tribunal_agents::sandbox::SandboxSpec::default(),
+            sandbox: Box::new(tribunal_agents::sandbox::SandboxSpec::default()),
         }
     }
 

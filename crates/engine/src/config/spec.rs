@@ -97,7 +97,7 @@ impl AgentSettings {
                     base_url: self.base_url.clone(),
                     api_key: self.key(provider, context)?,
                     supervisor: context.supervisor.clone(),
-                    sandbox: context.sandbox_of(cli),
+                    sandbox: Box::new(context.sandbox_of(cli)),
                 })
             }
             Reach::Http(api) => Backend::Http(HttpSpec {

@@ -54,7 +54,7 @@ impl TestCommand {
             base_url: None,
             api_key: None,
             supervisor: context.supervisor.clone(),
-            sandbox: context.sandbox_of(Cli::Linter),
+            sandbox: Box::new(context.sandbox_of(Cli::Linter)),
         };
         Some(Self {
             shown: command.argv().join(" "),
