@@ -8,6 +8,7 @@ use tribunal_core::text::for_terminal;
 use tribunal_engine::case::CaseError;
 use tribunal_engine::change::ChangeError;
 use tribunal_engine::config::ConfigError;
+use tribunal_engine::place::PlaceError;
 use tribunal_store::StoreError;
 
 use crate::exit::Exit;
@@ -229,6 +230,27 @@ impl From<ConfigError> for CliError {
         match error.next_step() {
             Some(step) => told.hint(step),
             None => told,
+        }
+    }
+}
+
+impl From<PlaceError> for CliError {
+    fn from(error: PlaceError) -> Self {
+        match &error {
+            PlaceError::File { source, .. } => {
+                let exit = match exit_of_file(source) {
+                    Exit::Quota => Exit::Quota,
+                    _ => Exit::Config,
+                };
+                Self::new(exit, error.to_string())
+                    .caused_by(source)
+                    .hint("Choose another place with `--ledger DIR`")
+            }
+            PlaceError::InUse { .. } => Self::new(Exit::Busy, error.to_string()).hint(
+                "Wait until that process has ended; then the ledger moves to your state directory",
+            ),
+            PlaceError::DamagedRecord { .. } => Self::new(Exit::Config, error.to_string())
+                .hint("Look at the ledger with `--ledger DIR`, or move its directory away"),
         }
     }
 }

@@ -11,6 +11,7 @@ use tribunal_engine::case::CaseError;
 use tribunal_engine::change::{self, ChangeSource};
 use tribunal_engine::config::{self, Loaded, Sources, Trust};
 use tribunal_engine::files::{self, LedgerDir};
+use tribunal_engine::place::{PlacePurpose, find_ledger_place};
 use tribunal_engine::user_file::write_user_file;
 use tribunal_engine::{Engine, Surroundings, open_store};
 use tribunal_store::{LedgerAccess, Store, StoreError};
@@ -161,22 +162,37 @@ impl Invocation {
         sources
     }
 
-    /// Returns the directory of the ledger for these settings.
-    pub(crate) fn ledger_path(&self, loaded: &Loaded) -> PathBuf {
-        let chosen = self
-            .global
-            .ledger
-            .clone()
-            .or_else(|| loaded.settings.ledger.path.clone());
-        match (chosen, &loaded.project) {
-            (Some(path), _) => self.path(&path),
-            (None, Some(project)) => project.join(".tribunal").join("ledger"),
-            (None, None) => loaded.state_dir.join("ledger"),
+    /// Returns the directory of the ledger for these settings, for a command that writes.
+    pub(crate) fn ledger_path(&self, loaded: &Loaded) -> Result<PathBuf, CliError> {
+        let found = self.find_ledger(loaded, PlacePurpose::Writing)?;
+        Ok(found.unwrap_or_else(|| loaded.state_dir.join("ledger")))
+    }
+
+    /// Returns the directory of the ledger for these settings; nothing if there is no ledger and
+    /// `purpose` needs none.
+    fn find_ledger(
+        &self,
+        loaded: &Loaded,
+        purpose: PlacePurpose,
+    ) -> Result<Option<PathBuf>, CliError> {
+        let chosen = self.global.ledger.as_ref();
+        if let Some(path) = chosen.or(loaded.settings.ledger.path.as_ref()) {
+            return Ok(Some(self.path(path)));
         }
+        let Some(project) = &loaded.project else {
+            return Ok(Some(loaded.state_dir.join("ledger")));
+        };
+        let place = find_ledger_place(&loaded.state_dir, project, purpose)?;
+        Ok(place.map(|place| {
+            for note in &place.notes {
+                self.say(note);
+            }
+            place.directory
+        }))
     }
 
     fn ledger_dir(&self, loaded: &Loaded) -> Result<LedgerDir, CliError> {
-        let path = self.ledger_path(loaded);
+        let path = self.ledger_path(loaded)?;
         let dir = LedgerDir::create(path.clone()).map_err(|error| {
             let text = format!("cannot make the ledger directory {}", path.display());
             match tribunal_store::is_full(&error) {
@@ -212,8 +228,11 @@ impl Invocation {
 
     async fn open_engine(&self, loaded: &Loaded, access: LedgerAccess) -> Result<Engine, CliError> {
         let dir = match self.ledger_dir(loaded) {
-            Err(_) if access == LedgerAccess::ReadingIfMust && self.has_ledger(loaded) => {
-                let dir = LedgerDir::existing(self.ledger_path(loaded));
+            Err(refused) if access == LedgerAccess::ReadingIfMust => {
+                let found = self.find_ledger(loaded, PlacePurpose::Reading);
+                let found = found.ok().flatten();
+                let path = found.filter(|path| path.join("ledger.db").is_file());
+                let dir = LedgerDir::existing(path.ok_or(refused)?);
                 dir.with_places_in(&loaded.state_dir)
             }
             made => made?,
@@ -228,10 +247,6 @@ impl Invocation {
             access,
         };
         Ok(Engine::open(&loaded.settings, dir, surroundings).await?)
-    }
-
-    fn has_ledger(&self, loaded: &Loaded) -> bool {
-        self.ledger_path(loaded).join("ledger.db").is_file()
     }
 
     /// Lets the engine ask the person at the terminal, if there is one.
@@ -253,7 +268,9 @@ impl Invocation {
         &self,
     ) -> Result<Option<(Arc<dyn Store>, LedgerDir)>, CliError> {
         let loaded = self.settings_without_trust()?;
-        let path = self.ledger_path(&loaded);
+        let Some(path) = self.find_ledger(&loaded, PlacePurpose::Reading)? else {
+            return Ok(None);
+        };
         let unusable = |error: std::io::Error| {
             CliError::new(
                 Exit::Config,

@@ -11,6 +11,7 @@ use tribunal_core::ids::{AgentName, CaseId, RunId};
 
 use crate::change::ObjectFormat;
 use crate::git_dir::make_git_dir;
+use crate::place::{RECORD_FILE, all_ledgers, name_of_places};
 use crate::unsynced::Unsynced;
 use crate::worktree::remove_tree;
 
@@ -35,11 +36,12 @@ pub struct LedgerDir {
 }
 
 impl LedgerDir {
-    /// Makes the directory if it is missing. It tells git to ignore itself.
+    /// Makes the directory if it is missing. It tells git to ignore itself, unless it is a place outside
+    /// of every project.
     pub fn create(root: PathBuf) -> io::Result<Self> {
         create_private_dir(&root)?;
         let ignore = root.join(".gitignore");
-        if !ignore.exists() {
+        if !ignore.exists() && !root.join(RECORD_FILE).exists() {
             write_private(&ignore, b"*\n", Durability::Process)?;
         }
         Ok(Self::existing(root))
@@ -62,8 +64,7 @@ impl LedgerDir {
     #[must_use]
     pub fn with_places_in(mut self, directory: &Path) -> Self {
         let root = self.root.canonicalize().unwrap_or(self.root.clone());
-        let hash = hash_of(root.as_os_str().as_encoded_bytes());
-        let name = hash.chars().take(16).collect::<String>();
+        let name = name_of_places(&root);
         self.worktrees = directory.join("worktrees").join(&name);
         self.workplaces = directory.join("work").join(name);
         self
@@ -91,6 +92,13 @@ impl LedgerDir {
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Returns what other programs must not see: the ledger, and all others of this user.
+    #[must_use]
+    pub(crate) fn hidden(&self) -> Vec<PathBuf> {
+        let all = all_ledgers(&self.root).map(Path::to_owned);
+        std::iter::once(self.root.clone()).chain(all).collect()
     }
 
     /// Returns the database file.

@@ -22,6 +22,7 @@ pub mod files;
 mod git_dir;
 pub mod human;
 pub mod ledger;
+pub mod place;
 pub mod replay;
 pub mod review;
 pub mod rules;
