@@ -146,12 +146,14 @@ impl From<StoreError> for CliError {
             | StoreError::Locked { .. } => Exit::Busy,
             StoreError::NewerSchema { .. }
             | StoreError::OddSchema { .. }
+            | StoreError::Incomplete { .. }
+            | StoreError::Foreign { .. }
+            | StoreError::Damaged { .. }
             | StoreError::Unusable { .. } => Exit::Config,
             StoreError::DiskFull { .. } => Exit::Quota,
             StoreError::DiskFailed { .. }
             | StoreError::Repeated { .. }
             | StoreError::Refused { .. }
-            | StoreError::Damaged { .. }
             | StoreError::Database(_) => Exit::Internal,
         };
         let told = Self::new(exit, error.to_string());
@@ -178,6 +180,19 @@ impl From<StoreError> for CliError {
             StoreError::OddSchema { .. } => {
                 told.hint("Restore a backup with `tribunal restore FILE`, or move the ledger away")
             }
+            StoreError::Foreign { path } => told
+                .hint(format!(
+                    "Put the right `{0}` and `{0}-wal` back, or move `{0}-wal` away if it is not yours",
+                    path.display()
+                ))
+                .hint("Or restore a backup with `tribunal restore FILE --force`"),
+            StoreError::Incomplete { path, .. } => told
+                .hint(format!("Put `{0}` and `{0}-wal` back if you have them", path.display()))
+                .hint("Or restore a backup with `tribunal restore FILE --force`")
+                .hint("Or move the ledger's directory away to begin a new one"),
+            StoreError::Damaged { .. } => told
+                .hint("`tribunal doctor --ledger-only` tells more, if the ledger can be opened")
+                .hint("Restore a backup with `tribunal restore FILE --force`"),
             StoreError::DiskFull { .. } => told.hint(MAKE_ROOM),
             StoreError::Database(source) => told.caused_by(source),
             _ => told,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use comfy_table::{ContentArrangement, Table};
 use tribunal_engine::case::CaseError;
@@ -38,6 +39,8 @@ pub(crate) struct Invocation {
     pub(crate) global: Global,
     pub(crate) cwd: PathBuf,
     pub(crate) env: BTreeMap<String, String>,
+    /// The ledgers that were opened.
+    stores: Mutex<Vec<Arc<dyn Store>>>,
 }
 
 impl Invocation {
@@ -60,6 +63,7 @@ impl Invocation {
             global,
             cwd,
             env: env.collect(),
+            stores: Mutex::default(),
         })
     }
 
@@ -246,7 +250,25 @@ impl Invocation {
             project: loaded.project.clone(),
             access,
         };
-        Ok(Engine::open(&loaded.settings, dir, surroundings).await?)
+        let engine = Engine::open(&loaded.settings, dir, surroundings).await?;
+        self.remember(engine.ledger().store());
+        Ok(engine)
+    }
+
+    fn remember(&self, store: &Arc<dyn Store>) {
+        let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        stores.push(Arc::clone(store));
+    }
+
+    /// Closes all ledgers that were opened. The last process that leaves a ledger folds its write-ahead
+    /// log into the database.
+    pub(crate) async fn close_stores(&self) {
+        let stores =
+            std::mem::take(&mut *self.stores.lock().unwrap_or_else(PoisonError::into_inner));
+        for store in stores {
+            // Somebody may still read; what is not tidied up is left to the next process.
+            let _ = tokio::time::timeout(Duration::from_secs(5), store.close()).await;
+        }
     }
 
     /// Lets the engine ask the person at the terminal, if there is one.
@@ -278,12 +300,14 @@ impl Invocation {
             )
             .caused_by(&error)
         };
-        if !path.join("ledger.db").try_exists().map_err(unusable)? {
+        let dir = LedgerDir::existing(path.clone()).with_places_in(&loaded.state_dir);
+        // Other files of a ledger without its database mean that something was lost.
+        if !dir.database().try_exists().map_err(unusable)? && !dir.was_used() {
             return Ok(None);
         }
-        let dir = LedgerDir::existing(path.clone()).with_places_in(&loaded.state_dir);
         let synchronous = loaded.settings.ledger.synchronous;
         let store = open_store(&dir, synchronous, LedgerAccess::ReadingIfMust).await?;
+        self.remember(&store);
         Ok(Some((store, dir)))
     }
 

@@ -107,6 +107,16 @@ impl LedgerDir {
         self.root.join("ledger.db")
     }
 
+    /// Tells whether there are files that a ledger has only after its first event.
+    #[must_use]
+    pub fn was_used(&self) -> bool {
+        let holds = |name: &str| {
+            let entries = fs::read_dir(self.root.join(name));
+            entries.is_ok_and(|mut entries| entries.next().is_some())
+        };
+        self.root.join("ledger.db-first").exists() || holds("runs") || holds("packs")
+    }
+
     /// Returns where the files of one run lie.
     #[must_use]
     pub fn run(&self, run: &RunId) -> PathBuf {
@@ -392,6 +402,22 @@ mod tests {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(dir.root()), 0o700);
         assert_eq!(mode(&dir.blob(&hash)), 0o600);
+    }
+
+    #[test]
+    fn ledgers_of_other_projects_are_hidden_with_the_own_one() {
+        let temp = tempfile::tempdir().unwrap();
+        let all = temp.path().join("ledgers");
+        let own = all.join("0123");
+        create_private_dir(&own).unwrap();
+        let dir = LedgerDir::existing(own.clone());
+        assert_eq!(
+            dir.hidden(),
+            [own.clone()],
+            "a directory of that name alone is not ours"
+        );
+        fs::write(own.join(RECORD_FILE), "{}").unwrap();
+        assert_eq!(dir.hidden(), [own, all]);
     }
 
     #[test]

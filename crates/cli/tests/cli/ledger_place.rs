@@ -302,7 +302,7 @@ fn a_move_that_is_killed_at_any_moment_is_completed_by_the_next_command() {
             assert_eq!(left.count(), 0, "{point} {elsewhere}");
             clones.run(&["doctor", "--ledger-only"]).assert_code(0);
             let log = clones.run(&["log", "--json"]).json();
-            let case = log["cases"][0]["id"].as_str().unwrap();
+            let case = log["cases"][0]["case"].as_str().unwrap();
             clones.run(&["export", case]).assert_code(0);
         }
     }
@@ -368,6 +368,62 @@ fn an_older_ledger_that_a_branch_brings_is_neither_moved_nor_believed() {
     refused("symbolic link");
     clones.sh("rm -r project/.tribunal && mkdir outer && mv brought outer/ledger && ln -s ../outer project/.tribunal");
     refused("symbolic link");
+}
+
+#[test]
+fn a_project_that_becomes_a_repository_is_told_of_its_earlier_ledger() {
+    let clones = Clones::new();
+    let plain = clones.place("plain");
+    std::fs::create_dir_all(plain.join(".tribunal")).unwrap();
+    clones.ask_in(&plain, "one");
+    clones.sh("git init -q plain");
+    let ran = clones.ask_in(&plain, "two");
+    assert!(
+        ran.stderr.contains("before it was in a repository"),
+        "{ran:?}"
+    );
+    assert_eq!(clones.cases_in(&plain), 1);
+}
+
+#[test]
+fn the_last_command_that_leaves_folds_the_log_in() {
+    let clones = Clones::new();
+    clones.ask_in(&clones.env.project(), "one");
+    let ledger = clones.ledgers().remove(0);
+    assert!(!ledger.join("ledger.db-wal").exists());
+    assert!(ledger.join("ledger.db-first").exists());
+}
+
+#[test]
+fn files_that_do_not_belong_together_are_told_with_a_way_out() {
+    let damage = |script: &str, told: &str| {
+        let clones = Clones::new();
+        let project = clones.env.project();
+        clones.ask_in(&project, "one");
+        clones.run(&["backup", "../backup.tar.gz"]).assert_code(0);
+        let ledger = clones.ledgers().remove(0).display().to_string();
+        clones.sh(&format!("cd {ledger} && {script}"));
+        for args in [
+            &["log"][..],
+            &["doctor", "--ledger-only"],
+            &["task", "list"],
+        ] {
+            let ran = clones.run(args).assert_code(3);
+            assert!(ran.stderr.contains(told), "{script}: {ran:?}");
+            assert!(ran.stderr.contains("Hint:"), "{script}: {ran:?}");
+        }
+        clones
+            .run(&["restore", "../backup.tar.gz", "--force"])
+            .assert_code(0);
+        assert_eq!(clones.cases_in(&project), 1, "{script}");
+        clones.run(&["doctor", "--ledger-only"]).assert_code(0);
+    };
+    damage("rm ledger.db", "is incomplete");
+    damage(": > ledger.db", "is incomplete");
+    damage(
+        "printf 0123456789abcdef%048d 0 > ledger.db-first",
+        "belongs to another ledger",
+    );
 }
 
 #[test]

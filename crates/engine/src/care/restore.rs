@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use tribunal_core::ids::{CaseId, RunId};
 use tribunal_core::time::Timestamp;
-use tribunal_store::LedgerAccess;
+use tribunal_store::{LedgerAccess, StoreError};
 
 use super::archive;
 use super::pack::is_plain_name;
@@ -104,7 +104,12 @@ async fn check_place(into: &Path, force: bool) -> Result<(), CaseError> {
         };
     }
     let dir = LedgerDir::create(into.to_owned()).map_err(CaseError::file("look at the place"))?;
-    let store = open_store(&dir, Synchronous::Full, LedgerAccess::Writing).await?;
+    let store = match open_store(&dir, Synchronous::Full, LedgerAccess::Writing).await {
+        Ok(store) => store,
+        // A ledger that is damaged is what somebody restores a backup for.
+        Err(error) if force && is_broken(&error) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
     let cases = store.recent_cases(u32::MAX).await?;
     store.close().await;
     if let Some(busy) = cases.iter().find(|case| case.owned) {
@@ -119,6 +124,13 @@ async fn check_place(into: &Path, force: bool) -> Result<(), CaseError> {
         )));
     }
     Ok(())
+}
+
+fn is_broken(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::Incomplete { .. } | StoreError::Foreign { .. } | StoreError::Damaged { .. }
+    )
 }
 
 /// Puts the files of a backup below `place`.

@@ -278,6 +278,7 @@ impl PlaceSearch<'_> {
     /// known by the clone's path.
     fn make(&mut self) -> Result<LedgerRecord, PlaceError> {
         self.notes.extend(self.owner.note());
+        self.note_earlier()?;
         if let Some(pointer) = self.owner.pointer() {
             let record = LedgerRecord::new(&self.owner, uuid::Uuid::new_v4().simple().to_string());
             let directory = self.directory(&record.id);
@@ -297,6 +298,21 @@ impl PlaceSearch<'_> {
         let record = LedgerRecord::new(&self.owner, self.owner.id_by_path());
         self.furnish(&record)?;
         Ok(record)
+    }
+
+    /// Says so if the project had a ledger before it was in a repository.
+    fn note_earlier(&mut self) -> Result<(), PlaceError> {
+        let earlier = self.owner.without_repository();
+        let directory = self.directory(&earlier.id_by_path());
+        let record = LedgerRecord::read(&directory)?;
+        if record.is_some_and(|record| record.is_of(&earlier)) {
+            let shown = directory.display();
+            self.notes.push(format!(
+                "This directory had a ledger before it was in a repository. The repository gets a new one; look \
+                 at the other with `tribunal --ledger {shown} log`."
+            ));
+        }
+        Ok(())
     }
 
     fn furnish(&self, record: &LedgerRecord) -> Result<(), PlaceError> {

@@ -16,6 +16,8 @@ pub(super) struct LedgerOwner {
     pub(super) home: PathBuf,
     /// The folder of the project in the working tree; empty for the root.
     pub(super) folder: PathBuf,
+    /// The root of the project.
+    root: PathBuf,
     /// The pointer of a clone.
     pointer: Option<PathBuf>,
     /// The root of the working tree and its git directory, if there is a repository.
@@ -40,6 +42,7 @@ impl LedgerOwner {
         let alone = |repository: Option<Found>, is_stray| Self {
             home: root.clone(),
             folder: PathBuf::new(),
+            root: root.clone(),
             pointer: None,
             repository,
             is_stray,
@@ -68,8 +71,21 @@ impl LedgerOwner {
         Self {
             pointer: Some(home.join(name)),
             folder: folder.to_owned(),
+            root: root.clone(),
             home,
             repository: Some(found),
+            is_stray: false,
+        }
+    }
+
+    /// Returns the owner that the project had before it was in a repository.
+    pub(super) fn without_repository(&self) -> Self {
+        Self {
+            home: self.root.clone(),
+            folder: PathBuf::new(),
+            root: self.root.clone(),
+            pointer: None,
+            repository: None,
             is_stray: false,
         }
     }
