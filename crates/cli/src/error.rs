@@ -8,6 +8,7 @@ use tribunal_core::text::for_terminal;
 use tribunal_engine::case::CaseError;
 use tribunal_engine::change::ChangeError;
 use tribunal_engine::config::ConfigError;
+use tribunal_engine::place::PlaceError;
 use tribunal_store::StoreError;
 
 use crate::exit::Exit;
@@ -145,12 +146,14 @@ impl From<StoreError> for CliError {
             | StoreError::Locked { .. } => Exit::Busy,
             StoreError::NewerSchema { .. }
             | StoreError::OddSchema { .. }
+            | StoreError::Incomplete { .. }
+            | StoreError::Foreign { .. }
+            | StoreError::Damaged { .. }
             | StoreError::Unusable { .. } => Exit::Config,
             StoreError::DiskFull { .. } => Exit::Quota,
             StoreError::DiskFailed { .. }
             | StoreError::Repeated { .. }
             | StoreError::Refused { .. }
-            | StoreError::Damaged { .. }
             | StoreError::Database(_) => Exit::Internal,
         };
         let told = Self::new(exit, error.to_string());
@@ -177,6 +180,19 @@ impl From<StoreError> for CliError {
             StoreError::OddSchema { .. } => {
                 told.hint("Restore a backup with `tribunal restore FILE`, or move the ledger away")
             }
+            StoreError::Foreign { path } => told
+                .hint(format!(
+                    "Put the right `{0}` and `{0}-wal` back, or move `{0}-wal` away if it is not yours",
+                    path.display()
+                ))
+                .hint("Or restore a backup with `tribunal restore FILE --force`"),
+            StoreError::Incomplete { path, .. } => told
+                .hint(format!("Put `{0}` and `{0}-wal` back if you have them", path.display()))
+                .hint("Or restore a backup with `tribunal restore FILE --force`")
+                .hint("Or move the ledger's directory away to begin a new one"),
+            StoreError::Damaged { .. } => told
+                .hint("`tribunal doctor --ledger-only` tells more, if the ledger can be opened")
+                .hint("Restore a backup with `tribunal restore FILE --force`"),
             StoreError::DiskFull { .. } => told.hint(MAKE_ROOM),
             StoreError::Database(source) => told.caused_by(source),
             _ => told,
@@ -229,6 +245,27 @@ impl From<ConfigError> for CliError {
         match error.next_step() {
             Some(step) => told.hint(step),
             None => told,
+        }
+    }
+}
+
+impl From<PlaceError> for CliError {
+    fn from(error: PlaceError) -> Self {
+        match &error {
+            PlaceError::File { source, .. } => {
+                let exit = match exit_of_file(source) {
+                    Exit::Quota => Exit::Quota,
+                    _ => Exit::Config,
+                };
+                Self::new(exit, error.to_string())
+                    .caused_by(source)
+                    .hint("Choose another place with `--ledger DIR`")
+            }
+            PlaceError::InUse { .. } => Self::new(Exit::Busy, error.to_string()).hint(
+                "Wait until that process has ended; then the ledger moves to your state directory",
+            ),
+            PlaceError::DamagedRecord { .. } => Self::new(Exit::Config, error.to_string())
+                .hint("Look at the ledger with `--ledger DIR`, or move its directory away"),
         }
     }
 }

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use comfy_table::{ContentArrangement, Table};
 use tribunal_engine::case::CaseError;
 use tribunal_engine::change::{self, ChangeSource};
 use tribunal_engine::config::{self, Loaded, Sources, Trust};
 use tribunal_engine::files::{self, LedgerDir};
+use tribunal_engine::place::{PlacePurpose, find_ledger_place};
 use tribunal_engine::user_file::write_user_file;
 use tribunal_engine::{Engine, Surroundings, open_store};
 use tribunal_store::{LedgerAccess, Store, StoreError};
@@ -38,6 +40,8 @@ pub(crate) struct Invocation {
     pub(crate) global: Global,
     pub(crate) cwd: PathBuf,
     pub(crate) env: BTreeMap<String, String>,
+    /// The ledgers that were opened.
+    stores: Mutex<Vec<Arc<dyn Store>>>,
 }
 
 impl Invocation {
@@ -60,6 +64,7 @@ impl Invocation {
             global,
             cwd,
             env: env.collect(),
+            stores: Mutex::default(),
         })
     }
 
@@ -162,22 +167,37 @@ impl Invocation {
         sources
     }
 
-    /// Returns the directory of the ledger for these settings.
-    pub(crate) fn ledger_path(&self, loaded: &Loaded) -> PathBuf {
-        let chosen = self
-            .global
-            .ledger
-            .clone()
-            .or_else(|| loaded.settings.ledger.path.clone());
-        match (chosen, &loaded.project) {
-            (Some(path), _) => self.path(&path),
-            (None, Some(project)) => project.join(".tribunal").join("ledger"),
-            (None, None) => loaded.state_dir.join("ledger"),
+    /// Returns the directory of the ledger for these settings, for a command that writes.
+    pub(crate) fn ledger_path(&self, loaded: &Loaded) -> Result<PathBuf, CliError> {
+        let found = self.find_ledger(loaded, PlacePurpose::Writing)?;
+        Ok(found.unwrap_or_else(|| loaded.state_dir.join("ledger")))
+    }
+
+    /// Returns the directory of the ledger for these settings; nothing if there is no ledger and
+    /// `purpose` needs none.
+    fn find_ledger(
+        &self,
+        loaded: &Loaded,
+        purpose: PlacePurpose,
+    ) -> Result<Option<PathBuf>, CliError> {
+        let chosen = self.global.ledger.as_ref();
+        if let Some(path) = chosen.or(loaded.settings.ledger.path.as_ref()) {
+            return Ok(Some(self.path(path)));
         }
+        let Some(project) = &loaded.project else {
+            return Ok(Some(loaded.state_dir.join("ledger")));
+        };
+        let place = find_ledger_place(&loaded.state_dir, project, purpose)?;
+        Ok(place.map(|place| {
+            for note in &place.notes {
+                self.say(note);
+            }
+            place.directory
+        }))
     }
 
     fn ledger_dir(&self, loaded: &Loaded) -> Result<LedgerDir, CliError> {
-        let path = self.ledger_path(loaded);
+        let path = self.ledger_path(loaded)?;
         let dir = LedgerDir::create(path.clone()).map_err(|error| {
             let text = format!("cannot make the ledger directory {}", path.display());
             match tribunal_store::is_full(&error) {
@@ -213,8 +233,11 @@ impl Invocation {
 
     async fn open_engine(&self, loaded: &Loaded, access: LedgerAccess) -> Result<Engine, CliError> {
         let dir = match self.ledger_dir(loaded) {
-            Err(_) if access == LedgerAccess::ReadingIfMust && self.has_ledger(loaded) => {
-                let dir = LedgerDir::existing(self.ledger_path(loaded));
+            Err(refused) if access == LedgerAccess::ReadingIfMust => {
+                let found = self.find_ledger(loaded, PlacePurpose::Reading);
+                let found = found.ok().flatten();
+                let path = found.filter(|path| path.join("ledger.db").is_file());
+                let dir = LedgerDir::existing(path.ok_or(refused)?);
                 dir.with_places_in(&loaded.state_dir)
             }
             made => made?,
@@ -228,11 +251,25 @@ impl Invocation {
             project: loaded.project.clone(),
             access,
         };
-        Ok(Engine::open(&loaded.settings, dir, surroundings).await?)
+        let engine = Engine::open(&loaded.settings, dir, surroundings).await?;
+        self.remember(engine.ledger().store());
+        Ok(engine)
     }
 
-    fn has_ledger(&self, loaded: &Loaded) -> bool {
-        self.ledger_path(loaded).join("ledger.db").is_file()
+    fn remember(&self, store: &Arc<dyn Store>) {
+        let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        stores.push(Arc::clone(store));
+    }
+
+    /// Closes all ledgers that were opened. The last process that leaves a ledger folds its write-ahead
+    /// log into the database.
+    pub(crate) async fn close_stores(&self) {
+        let stores =
+            std::mem::take(&mut *self.stores.lock().unwrap_or_else(PoisonError::into_inner));
+        for store in stores {
+            // Somebody may still read; what is not tidied up is left to the next process.
+            let _ = tokio::time::timeout(Duration::from_secs(5), store.close()).await;
+        }
     }
 
     /// Lets the engine ask the person at the terminal, if there is one.
@@ -254,7 +291,9 @@ impl Invocation {
         &self,
     ) -> Result<Option<(Arc<dyn Store>, LedgerDir)>, CliError> {
         let loaded = self.settings_without_trust()?;
-        let path = self.ledger_path(&loaded);
+        let Some(path) = self.find_ledger(&loaded, PlacePurpose::Reading)? else {
+            return Ok(None);
+        };
         let unusable = |error: std::io::Error| {
             CliError::new(
                 Exit::Config,
@@ -262,12 +301,14 @@ impl Invocation {
             )
             .caused_by(&error)
         };
-        if !path.join("ledger.db").try_exists().map_err(unusable)? {
+        let dir = LedgerDir::existing(path.clone()).with_places_in(&loaded.state_dir);
+        // Other files of a ledger without its database mean that something was lost.
+        if !dir.database().try_exists().map_err(unusable)? && !dir.was_used() {
             return Ok(None);
         }
-        let dir = LedgerDir::existing(path.clone()).with_places_in(&loaded.state_dir);
         let synchronous = loaded.settings.ledger.synchronous;
         let store = open_store(&dir, synchronous, LedgerAccess::ReadingIfMust).await?;
+        self.remember(&store);
         Ok(Some((store, dir)))
     }
 

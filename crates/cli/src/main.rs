@@ -60,46 +60,120 @@ fn run(args: Args) -> Result<Exit, CliError> {
         Command::Man(args) => commands::man::run(&args),
         Command::Config(args) => commands::config::run(&invocation, args),
         Command::Consensus(args) => commands::consensus::run(&invocation, &args),
-        Command::Debate(args) => block_on(Box::pin(commands::debate::run(&invocation, args))),
-        Command::Trial(args) => block_on(Box::pin(commands::trial::run(&invocation, args))),
+        Command::Debate(args) => block_on(
+            &invocation,
+            Box::pin(commands::debate::run(&invocation, args)),
+        ),
+        Command::Trial(args) => block_on(
+            &invocation,
+            Box::pin(commands::trial::run(&invocation, args)),
+        ),
         Command::Verdict(args) => commands::verdict::run(&invocation, &args),
-        Command::Demo(args) => block_on(Box::pin(commands::demo::run(&invocation, args))),
+        Command::Demo(args) => block_on(
+            &invocation,
+            Box::pin(commands::demo::run(&invocation, args)),
+        ),
         Command::Init(args) => commands::init::run(&invocation, &args),
         Command::Connect(args) => commands::connect::run(&invocation, args),
         Command::Disconnect(args) => commands::disconnect::run(&invocation, &args),
-        Command::Agents(args) => block_on(Box::pin(commands::agents::run(&invocation, args))),
-        Command::Ask(args) => block_on(Box::pin(commands::ask::run(&invocation, args))),
-        Command::Doctor(args) => block_on(Box::pin(commands::doctor::run(&invocation, args))),
-        Command::Dismiss(args) => block_on(Box::pin(commands::dismiss::run(&invocation, args))),
-        Command::AcceptRisk(args) => {
-            block_on(Box::pin(commands::accept_risk::run(&invocation, args)))
+        Command::Agents(args) => block_on(
+            &invocation,
+            Box::pin(commands::agents::run(&invocation, args)),
+        ),
+        Command::Ask(args) => {
+            block_on(&invocation, Box::pin(commands::ask::run(&invocation, args)))
         }
-        Command::Dispute(args) => block_on(Box::pin(commands::dispute::run(&invocation, args))),
-        Command::Disputes(args) => block_on(Box::pin(commands::disputes::run(&invocation, args))),
-        Command::Precedent(args) => block_on(Box::pin(commands::precedent::run(&invocation, args))),
-        Command::Stats(args) => block_on(Box::pin(commands::stats::run(&invocation, args))),
-        Command::Log(args) => block_on(Box::pin(commands::log::run(&invocation, args))),
-        Command::Explain(args) => block_on(Box::pin(commands::explain::run(&invocation, args))),
-        Command::Show(args) => block_on(Box::pin(commands::show::run(&invocation, args))),
-        Command::Watch(args) => block_on(Box::pin(commands::watch::run(&invocation, args))),
-        Command::Task(args) => block_on(Box::pin(commands::task::run(&invocation, args))),
-        Command::Run(args) => block_on(Box::pin(commands::run::run(&invocation, args))),
-        Command::Arbiter(args) => block_on(Box::pin(commands::arbiter::run(&invocation, args))),
-        Command::Section(args) => block_on(Box::pin(commands::section::run(&invocation, args))),
-        Command::Review(args) => block_on(Box::pin(commands::review::run(&invocation, args))),
+        Command::Doctor(args) => block_on(
+            &invocation,
+            Box::pin(commands::doctor::run(&invocation, args)),
+        ),
+        Command::Dismiss(args) => block_on(
+            &invocation,
+            Box::pin(commands::dismiss::run(&invocation, args)),
+        ),
+        Command::AcceptRisk(args) => block_on(
+            &invocation,
+            Box::pin(commands::accept_risk::run(&invocation, args)),
+        ),
+        Command::Dispute(args) => block_on(
+            &invocation,
+            Box::pin(commands::dispute::run(&invocation, args)),
+        ),
+        Command::Disputes(args) => block_on(
+            &invocation,
+            Box::pin(commands::disputes::run(&invocation, args)),
+        ),
+        Command::Precedent(args) => block_on(
+            &invocation,
+            Box::pin(commands::precedent::run(&invocation, args)),
+        ),
+        Command::Stats(args) => block_on(
+            &invocation,
+            Box::pin(commands::stats::run(&invocation, args)),
+        ),
+        Command::Log(args) => {
+            block_on(&invocation, Box::pin(commands::log::run(&invocation, args)))
+        }
+        Command::Explain(args) => block_on(
+            &invocation,
+            Box::pin(commands::explain::run(&invocation, args)),
+        ),
+        Command::Show(args) => block_on(
+            &invocation,
+            Box::pin(commands::show::run(&invocation, args)),
+        ),
+        Command::Watch(args) => block_on(
+            &invocation,
+            Box::pin(commands::watch::run(&invocation, args)),
+        ),
+        Command::Task(args) => block_on(
+            &invocation,
+            Box::pin(commands::task::run(&invocation, args)),
+        ),
+        Command::Run(args) => {
+            block_on(&invocation, Box::pin(commands::run::run(&invocation, args)))
+        }
+        Command::Arbiter(args) => block_on(
+            &invocation,
+            Box::pin(commands::arbiter::run(&invocation, args)),
+        ),
+        Command::Section(args) => block_on(
+            &invocation,
+            Box::pin(commands::section::run(&invocation, args)),
+        ),
+        Command::Review(args) => block_on(
+            &invocation,
+            Box::pin(commands::review::run(&invocation, args)),
+        ),
         Command::Rules(args) => commands::rules::run(&invocation, args),
-        Command::Resume(args) => block_on(Box::pin(commands::resume::run(&invocation, args))),
-        Command::Replay(args) => block_on(Box::pin(commands::replay::run(&invocation, args))),
-        Command::Export(args) => block_on(Box::pin(commands::export::run(&invocation, args))),
-        Command::Gc(args) => block_on(Box::pin(commands::gc::run(&invocation, args))),
-        Command::Backup(args) => block_on(Box::pin(commands::backup::run(&invocation, args))),
-        Command::Restore(args) => block_on(Box::pin(commands::restore::run(&invocation, args))),
+        Command::Resume(args) => block_on(
+            &invocation,
+            Box::pin(commands::resume::run(&invocation, args)),
+        ),
+        Command::Replay(args) => block_on(
+            &invocation,
+            Box::pin(commands::replay::run(&invocation, args)),
+        ),
+        Command::Export(args) => block_on(
+            &invocation,
+            Box::pin(commands::export::run(&invocation, args)),
+        ),
+        Command::Gc(args) => block_on(&invocation, Box::pin(commands::gc::run(&invocation, args))),
+        Command::Backup(args) => block_on(
+            &invocation,
+            Box::pin(commands::backup::run(&invocation, args)),
+        ),
+        Command::Restore(args) => block_on(
+            &invocation,
+            Box::pin(commands::restore::run(&invocation, args)),
+        ),
     }
 }
 
 /// Does `work`. It comes in a box: some commands would take half a megabyte of the stack, which every
 /// one of them would have to touch.
 fn block_on(
+    invocation: &Invocation,
     work: Pin<Box<dyn Future<Output = Result<Exit, CliError>> + '_>>,
 ) -> Result<Exit, CliError> {
     // One thread is enough for waiting, and it starts at once; what computes gets its own.
@@ -109,9 +183,12 @@ fn block_on(
         .max_blocking_threads(64)
         .build()
         .map_err(|error| CliError::new(Exit::Internal, "cannot start").caused_by(&error))?;
-    let result = runtime.block_on(work);
-    // The process ends here. Dropping the ledger's connections would make SQLite tidy up its files,
-    // which costs as much as another commit; whoever comes next goes on with them as they are.
+    let result = runtime.block_on(async {
+        let result = work.await;
+        invocation.close_stores().await;
+        result
+    });
+    // The process ends here, and nobody needs what is left of the runtime.
     std::mem::forget(runtime);
     result
 }

@@ -141,7 +141,7 @@ fn sandbox(settings: &Settings, dir: &LedgerDir) -> SandboxSpec {
     SandboxSpec {
         readable: sandbox.readable.clone(),
         writable: sandbox.writable.clone(),
-        hidden: vec![dir.root().to_owned()],
+        hidden: dir.hidden(),
         hosts: sandbox.hosts.clone(),
         means: sandbox.means,
     }

@@ -11,6 +11,7 @@ use tribunal_core::ids::{AgentName, CaseId, RunId};
 
 use crate::change::ObjectFormat;
 use crate::git_dir::make_git_dir;
+use crate::place::{RECORD_FILE, all_ledgers, name_of_places};
 use crate::unsynced::Unsynced;
 use crate::worktree::remove_tree;
 
@@ -35,11 +36,12 @@ pub struct LedgerDir {
 }
 
 impl LedgerDir {
-    /// Makes the directory if it is missing. It tells git to ignore itself.
+    /// Makes the directory if it is missing. It tells git to ignore itself, unless it is a place outside
+    /// of every project.
     pub fn create(root: PathBuf) -> io::Result<Self> {
         create_private_dir(&root)?;
         let ignore = root.join(".gitignore");
-        if !ignore.exists() {
+        if !ignore.exists() && !root.join(RECORD_FILE).exists() {
             write_private(&ignore, b"*\n", Durability::Process)?;
         }
         Ok(Self::existing(root))
@@ -62,8 +64,7 @@ impl LedgerDir {
     #[must_use]
     pub fn with_places_in(mut self, directory: &Path) -> Self {
         let root = self.root.canonicalize().unwrap_or(self.root.clone());
-        let hash = hash_of(root.as_os_str().as_encoded_bytes());
-        let name = hash.chars().take(16).collect::<String>();
+        let name = name_of_places(&root);
         self.worktrees = directory.join("worktrees").join(&name);
         self.workplaces = directory.join("work").join(name);
         self
@@ -93,10 +94,27 @@ impl LedgerDir {
         &self.root
     }
 
+    /// Returns what other programs must not see: the ledger, and all others of this user.
+    #[must_use]
+    pub(crate) fn hidden(&self) -> Vec<PathBuf> {
+        let all = all_ledgers(&self.root).map(Path::to_owned);
+        std::iter::once(self.root.clone()).chain(all).collect()
+    }
+
     /// Returns the database file.
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.root.join("ledger.db")
+    }
+
+    /// Tells whether there are files that a ledger has only after its first event.
+    #[must_use]
+    pub fn was_used(&self) -> bool {
+        let holds = |name: &str| {
+            let entries = fs::read_dir(self.root.join(name));
+            entries.is_ok_and(|mut entries| entries.next().is_some())
+        };
+        self.root.join("ledger.db-first").exists() || holds("runs") || holds("packs")
     }
 
     /// Returns where the files of one run lie.
@@ -384,6 +402,22 @@ mod tests {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(dir.root()), 0o700);
         assert_eq!(mode(&dir.blob(&hash)), 0o600);
+    }
+
+    #[test]
+    fn ledgers_of_other_projects_are_hidden_with_the_own_one() {
+        let temp = tempfile::tempdir().unwrap();
+        let all = temp.path().join("ledgers");
+        let own = all.join("0123");
+        create_private_dir(&own).unwrap();
+        let dir = LedgerDir::existing(own.clone());
+        assert_eq!(
+            dir.hidden(),
+            std::slice::from_ref(&own),
+            "a directory of that name alone is not ours"
+        );
+        fs::write(own.join(RECORD_FILE), "{}").unwrap();
+        assert_eq!(dir.hidden(), [own, all]);
     }
 
     #[test]

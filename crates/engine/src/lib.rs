@@ -23,6 +23,7 @@ mod git_dir;
 pub mod human;
 pub mod ledger;
 mod loose_holds;
+pub mod place;
 pub mod replay;
 pub mod review;
 pub mod rules;

@@ -411,6 +411,23 @@ pub enum StoreError {
         /// What is wrong with it.
         what: String,
     },
+    /// Files of the ledger are there, but its records are not.
+    #[error("the ledger {} is incomplete: {what}", path.display())]
+    Incomplete {
+        /// The ledger's file.
+        path: PathBuf,
+        /// What is missing.
+        what: String,
+    },
+    /// The database or its write-ahead log is of another ledger.
+    #[error(
+        "the database {0} or its write-ahead log {0}-wal belongs to another ledger",
+        path.display()
+    )]
+    Foreign {
+        /// The ledger's file.
+        path: PathBuf,
+    },
     /// A record is not what this program writes.
     #[error("the ledger holds a damaged record: {what}")]
     Damaged {

@@ -8,8 +8,10 @@ use tribunal_core::ids::AgentName;
 use tribunal_core::sandbox::{SandboxChoice, SandboxDemand};
 use tribunal_core::text::{for_terminal, headline};
 use tribunal_engine::ask::{AskRequest, Prompt};
+use tribunal_engine::care::{in_words, room_of};
 use tribunal_engine::config::{Roster, SandboxSettings};
 use tribunal_engine::doctor;
+use tribunal_engine::place::{LedgerIdentity, ledger_identity};
 use tribunal_engine::{Engine, LoginState};
 
 use crate::commands::gc;
@@ -303,6 +305,11 @@ async fn check_ledger(invocation: &Invocation, repair: bool) -> Result<Vec<Findi
         return Ok(vec![Finding::fine("ledger", "none yet")]);
     };
     let mut findings = Vec::new();
+    findings.extend(ledger_identity(dir.root()).map(|identity| {
+        let LedgerIdentity { id, owner } = identity;
+        let room = in_words(room_of(dir.root()));
+        Finding::fine("place", format!("ledger {id} of {owner}, {room}"))
+    }));
     if repair {
         store.rebuild().await?;
         let told = "the tables derived from its events were made anew";

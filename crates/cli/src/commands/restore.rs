@@ -35,9 +35,11 @@ pub(crate) struct Args {
 
 /// Restores the ledger.
 pub(crate) async fn run(invocation: &Invocation, args: Args) -> Result<Exit, CliError> {
-    let own = invocation.ledger_path(&invocation.settings_without_trust()?);
     let is_elsewhere = args.into.is_some();
-    let into = args.into.map_or(own, |into| invocation.path(&into));
+    let into = match args.into {
+        Some(into) => invocation.path(&into),
+        None => invocation.ledger_path(&invocation.settings_without_trust()?)?,
+    };
     let since = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
     let wish = RestoreWish {
         file: invocation.path(&args.file),

@@ -18,6 +18,7 @@ mod disks;
 mod dismiss;
 mod dispute;
 mod doctor;
+mod ledger_place;
 mod mistakes;
 mod parked;
 mod prompts;

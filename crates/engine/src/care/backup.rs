@@ -20,6 +20,7 @@ use super::{Share, collected_at, lock};
 use crate::case::CaseError;
 use crate::export;
 use crate::files::{self, LedgerDir};
+use crate::place::RECORD_FILE;
 
 /// What was backed up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -194,12 +195,14 @@ fn add_case(
     Ok(())
 }
 
-/// Returns the files in the ledger's directory that tell of it itself, such as its identity.
+/// Returns the files in the ledger's directory that belong to it as a whole. Its place is not part of a
+/// backup.
 fn own_files(dir: &LedgerDir) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in pack::list(dir.root())? {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let is_other = name.starts_with("ledger.db") || name.ends_with(".lock");
+        let is_place = name == RECORD_FILE;
+        let is_other = is_place || name.starts_with("ledger.db") || name.ends_with(".lock");
         let is_small = entry.metadata()?.is_file() && entry.metadata()?.len() < 1 << 16;
         if is_small && !is_other && !pack::is_temporary(&name) && name != ".gitignore" {
             names.push(name);

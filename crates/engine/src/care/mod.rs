@@ -65,7 +65,8 @@ fn lock(root: &Path, share: Share) -> io::Result<File> {
 }
 
 /// Returns the room that a file or a directory with all that is in it takes up on disk.
-fn room_of(path: &Path) -> u64 {
+#[must_use]
+pub fn room_of(path: &Path) -> u64 {
     let Ok(data) = std::fs::symlink_metadata(path) else {
         return 0;
     };

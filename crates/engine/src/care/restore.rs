@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use tribunal_core::ids::{CaseId, RunId};
 use tribunal_core::time::Timestamp;
-use tribunal_store::LedgerAccess;
+use tribunal_store::{LedgerAccess, StoreError};
 
 use super::archive;
 use super::pack::is_plain_name;
@@ -17,11 +17,12 @@ use crate::config::Synchronous;
 use crate::doctor;
 use crate::files::{self, LedgerDir};
 use crate::open_store;
+use crate::place::RECORD_FILE;
 use crate::worktree::remove_tree;
 
-/// Directories that a backup does not have and that a restored ledger takes over from the one whose
-/// place it takes.
-const TAKEN_OVER: [&str; 3] = ["homes", "repository.git", "proofs"];
+/// What a backup does not have and a restored ledger takes over from the one whose place it
+/// takes.
+const TAKEN_OVER: [&str; 4] = [RECORD_FILE, "homes", "repository.git", "proofs"];
 
 /// What is to be restored, and where.
 #[derive(Debug, Clone)]
@@ -103,7 +104,12 @@ async fn check_place(into: &Path, force: bool) -> Result<(), CaseError> {
         };
     }
     let dir = LedgerDir::create(into.to_owned()).map_err(CaseError::file("look at the place"))?;
-    let store = open_store(&dir, Synchronous::Full, LedgerAccess::Writing).await?;
+    let store = match open_store(&dir, Synchronous::Full, LedgerAccess::Writing).await {
+        Ok(store) => store,
+        // A ledger that is damaged is what somebody restores a backup for.
+        Err(error) if force && is_broken(&error) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
     let cases = store.recent_cases(u32::MAX).await?;
     store.close().await;
     if let Some(busy) = cases.iter().find(|case| case.owned) {
@@ -118,6 +124,13 @@ async fn check_place(into: &Path, force: bool) -> Result<(), CaseError> {
         )));
     }
     Ok(())
+}
+
+fn is_broken(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::Incomplete { .. } | StoreError::Foreign { .. } | StoreError::Damaged { .. }
+    )
 }
 
 /// Puts the files of a backup below `place`.
@@ -145,7 +158,7 @@ fn unpack(backup: &Path, place: &Path) -> io::Result<()> {
 fn place_of(place: &Path, name: &str) -> Option<PathBuf> {
     let parts: Vec<&str> = name.split('/').collect();
     let fits = match parts.as_slice() {
-        [own] => is_plain_name(own) && !own.ends_with(".lock"),
+        [own] => is_plain_name(own) && !own.ends_with(".lock") && *own != RECORD_FILE,
         ["runs", run, file] => RunId::new(*run).is_ok() && is_plain_name(file),
         ["packs", case] => CaseId::new(*case).is_ok(),
         ["blobs", hash] => hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()),
@@ -247,7 +260,7 @@ mod tests {
         let hash = "0123456789abcdef".repeat(4);
         for good in [
             "ledger.db".to_owned(),
-            "identity".to_owned(),
+            "note".to_owned(),
             "runs/r-0000000000000001/reply.json".to_owned(),
             "packs/c-0000000001".to_owned(),
             format!("blobs/{hash}"),
@@ -265,6 +278,7 @@ mod tests {
             "blobs/short",
             "homes/ann/key",
             "care.lock",
+            "identity.json",
             "runs/x/y",
         ] {
             assert_eq!(place_of(place, bad), None, "{bad}");

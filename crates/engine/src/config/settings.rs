@@ -287,7 +287,7 @@ pub enum AdvisorySource {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LedgerSettings {
-    /// The directory of the ledger; `.tribunal/ledger` in the project when absent.
+    /// The directory of the ledger; in your state directory, for all working trees, when absent.
     pub path: Option<PathBuf>,
     /// Whether what was acknowledged survives a power loss (`full`) or only a crash of the program
     /// (`normal`, faster).

@@ -72,6 +72,9 @@ impl Engine {
         let failed = |doing: &str| CaseError::file(format!("{doing} {}", path.display()));
         // Whoever renders last has seen all that was stored before: the lock puts them in order.
         let _lock = self.lock_file().await?;
+        let writer = project.as_os_str().as_encoded_bytes();
+        let noted = files::write_in_place(&lock_path(self.dir.root()), writer);
+        noted.map_err(failed("note who writes"))?;
         let store = self.ledger.store();
         let text = rendered(store.as_ref(), self.disputes.shown_resolved).await?;
         match std::fs::read_to_string(&path) {
@@ -96,7 +99,7 @@ impl Engine {
     }
 
     async fn lock_file(&self) -> Result<File, CaseError> {
-        let path = self.dir.root().join("dispute-md.lock");
+        let path = lock_path(self.dir.root());
         let locked = tokio::task::spawn_blocking(move || lock(&path)).await;
         locked
             .unwrap_or_else(|error| Err(std::io::Error::other(error)))
@@ -121,14 +124,26 @@ async fn rendered(store: &dyn Store, shown_resolved: u32) -> Result<String, Case
     Ok(page.render())
 }
 
+/// Returns the file of the lock. It names the working tree whose page was brought up to date last.
+fn lock_path(ledger: &Path) -> PathBuf {
+    ledger.join("dispute-md.lock")
+}
+
 /// Returns what is wrong with the `dispute.md` of a project, if something is.
 ///
-/// One that waits to be rendered is not wrong: the next command about disputes does it.
+/// One that waits to be rendered is not wrong: the next command about disputes does it. Of the working
+/// trees that share the ledger, only the last one that changed a dispute has to have the latest page.
 pub(crate) async fn fault_of_file(
     store: &dyn Store,
+    ledger: &Path,
     project: &Path,
     shown_resolved: u32,
 ) -> Result<Option<String>, CaseError> {
+    let here = project.as_os_str().as_encoded_bytes();
+    let writer = std::fs::read(lock_path(ledger)).unwrap_or_default();
+    if !writer.is_empty() && writer != here {
+        return Ok(None);
+    }
     let text = rendered(store, shown_resolved).await?;
     let fault = match std::fs::read_to_string(project.join(FILE_NAME)) {
         Ok(there) if there == text || !is_ours(&there) => return Ok(None),

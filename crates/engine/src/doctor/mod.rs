@@ -77,7 +77,7 @@ pub async fn examine(subject: &Subject<'_>) -> Result<LedgerHealth, CaseError> {
     violations.extend(keys::exposed(subject, &known));
     if let Some(project) = subject.project {
         let shown = subject.settings.disputes.shown_resolved;
-        let fault = fault_of_file(store, project, shown).await?;
+        let fault = fault_of_file(store, dir.root(), project, shown).await?;
         violations.extend(fault.map(|fault| found("I12", fault)));
     }
     violations.extend(wrong_modes(dir.root()));

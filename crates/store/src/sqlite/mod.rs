@@ -12,6 +12,7 @@ mod decisions;
 mod disputes;
 mod effects;
 mod findings;
+mod identity;
 mod lease_clock;
 mod leases;
 mod ledger;

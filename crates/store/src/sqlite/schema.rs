@@ -4,6 +4,7 @@ use std::fs::TryLockError;
 
 use sqlx::{Executor as _, Row as _, SqliteConnection};
 
+use super::identity::KnownIdentity;
 use super::site::{Patience, Site, is_busy};
 use crate::{StoreError, crashpoint, private};
 
@@ -34,6 +35,7 @@ const OLDEST_SQLITE: (u32, u32, u32) = (3, 51, 3);
 pub(super) async fn bring_up_to_date(
     conn: &mut SqliteConnection,
     site: &Site,
+    known: &KnownIdentity,
 ) -> Result<i64, StoreError> {
     let (found, log) = probe(conn, site, VERSION_AND_LOG).await?;
     let log = log.unwrap_or_default();
@@ -42,6 +44,9 @@ pub(super) async fn bring_up_to_date(
     }
     // Turning the write-ahead log on does not wait for other processes, so it needs a lock of ours.
     let _lock = lock(site).await?;
+    if probe(conn, site, VERSION).await?.0 == 0 {
+        known.check_unused()?;
+    }
     conn.execute("PRAGMA journal_mode = WAL").await?;
     while migrate_once(conn, site).await? < KNOWN {}
     Ok(log)

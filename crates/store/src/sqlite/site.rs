@@ -11,6 +11,7 @@ use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection
 use tempfile::TempDir;
 use uuid::Uuid;
 
+use super::identity::{self, KnownIdentity};
 use super::lease_clock::LeaseClock;
 use super::schema;
 use super::soon::log_of;
@@ -81,12 +82,17 @@ impl Site {
     }
 
     async fn open_for_writing(path: &Path, options: Options) -> Result<Self, StoreError> {
-        prepare_file(path).map_err(|error| StoreError::of_file("open", path, &error))?;
         let mut site = Self::at(path, options);
+        let known = KnownIdentity::of(path);
+        known.check_present()?;
+        identity::check_log(&site, &known).await?;
+        prepare_file(path).map_err(|error| StoreError::of_file("open", path, &error))?;
         let mut conn = site.connect().await?;
-        let log = schema::bring_up_to_date(&mut conn, &site)
-            .await
-            .map_err(|error| site.explain("open", error))?;
+        let log = schema::bring_up_to_date(&mut conn, &site, &known).await;
+        let log = log.map_err(|error| site.explain("open", error))?;
+        let checked = known.check(&mut conn).await;
+        checked.map_err(|error| site.explain("open", error))?;
+        known.keep(&mut conn).await;
         *site.long_log.get_mut() = log >= LONG_LOG;
         site.leave(conn, Purpose::Writing);
         Ok(site)
@@ -205,6 +211,11 @@ impl Site {
         }
     }
 
+    /// Returns a new connection that writes nothing, not even when it is closed.
+    pub(super) async fn connect_reading(&self) -> Result<SqliteConnection, sqlx::Error> {
+        self.connect.clone().read_only(true).connect().await
+    }
+
     /// Returns a connection for `purpose`: one that is left over, or else a new one.
     pub(super) async fn take_or_connect(
         &self,
@@ -255,10 +266,23 @@ impl Site {
 
     /// Closes the connections that nobody uses.
     pub(super) async fn close(&self) {
+        self.keep_identity().await;
         let idle = std::mem::take(&mut *self.idle());
         for Idle { conn, .. } in idle {
             // Closing can only fail to tidy up, which the next process does.
             let _ = conn.close().await;
+        }
+    }
+
+    /// Keeps the identity of a ledger that had no events when it was opened.
+    async fn keep_identity(&self) {
+        let known = KnownIdentity::of(&self.path);
+        if self.read_only || known.is_kept() {
+            return;
+        }
+        if let Ok(mut conn) = self.take_or_connect(Purpose::Reading).await {
+            known.keep(&mut conn).await;
+            self.leave(conn, Purpose::Reading);
         }
     }
 

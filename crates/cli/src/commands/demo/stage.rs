@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use tribunal_engine::place::{PlacePurpose, find_ledger_place};
 
 use super::cast;
 use crate::error::CliError;
@@ -119,9 +120,12 @@ impl Stage {
         self.directory.join("depot")
     }
 
-    /// Returns the ledger of the story.
+    /// Returns the ledger of the story; where ledgers are as long as there is none.
     pub(super) fn ledger(&self) -> PathBuf {
-        self.repository().join(".tribunal/ledger")
+        let state = self.directory.join("state").join("tribunal");
+        let found = find_ledger_place(&state, &self.repository(), PlacePurpose::Reading);
+        let place = found.ok().flatten().map(|place| place.directory);
+        place.unwrap_or_else(|| state.join("ledgers"))
     }
 
     /// Returns the file that says how far the story has been told.
