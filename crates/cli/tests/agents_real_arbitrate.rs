@@ -70,7 +70,7 @@ fn arbitrate(coder: Vec<Value>) -> (Ran, TestEnv, FakeModel) {
         .unwrap();
     let programs = root.join("tests/agents/node_modules/.bin");
     assert!(programs.is_dir(), "run scripts/install-agents first");
-    let fixed = r#"{"finding_id": "F1", "state": "fixed", "reason": "pay.py:2 binds it"}"#;
+    let fixed = r#"{"finding_id": "F1", "can_happen": "no", "state": "fixed", "reason": "pay.py:2 binds it"}"#;
     model.script(
         "codex",
         vec![

@@ -48,8 +48,11 @@ fn scene() -> TestEnv {
     for file in ["a.py", "b.py"] {
         env.write(file, "eval(input())\n");
     }
-    let fixed =
-        |id: u32| format!(r#"{{"finding_id": "F{id}", "state": "fixed", "reason": "gone"}}"#);
+    let fixed = |id: u32| {
+        format!(
+            r#"{{"finding_id": "F{id}", "can_happen": "no", "state": "fixed", "reason": "the problem is gone"}}"#
+        )
+    };
     let ann = write_script(
         &env,
         "ann",

@@ -424,7 +424,7 @@ fn arbitrated() -> (TestEnv, String) {
     let defect = json!({"id": "1", "file": "a.py", "line": 1, "label": "HIGH", "category": "security",
         "confidence": 95, "title": "Input is run", "description": "`eval` runs what somebody types.",
         "quote": "eval(input())", "trigger": "any expression", "suggestion": "Parse it."});
-    let fixed = json!([{"finding_id": "F1", "state": "fixed", "reason": "gone"}]);
+    let fixed = json!([{"finding_id": "F1", "can_happen": "no", "state": "fixed", "reason": "the problem is gone"}]);
     let mends = json!([{"finding_id": "F1", "answer": "implemented", "reason": "factual_error",
         "justification": "It is gone."}]);
     let script = |name: &str, replies: Value| {

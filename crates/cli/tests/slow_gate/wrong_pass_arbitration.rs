@@ -23,9 +23,10 @@ const OBJECTED: &str = r#"{"finding_id": "F1", "answer": "objected", "reason": "
 /// this state, and reports `later` about the coder's work.
 fn reviewer_replies(claims: &[ReportedClaim], state: &str, later: &[ReportedClaim]) -> Value {
     let mut replies = Vec::new();
+    let can_happen = if state == "fixed" { "no" } else { "yes" };
     for asked in (1..=4).rev() {
         let checks: Vec<String> = (1..=asked)
-            .map(|number| format!(r#"{{"finding_id": "F{number}", "state": "{state}", "reason": "src/shop.py:5 shows it."}}"#))
+            .map(|number| format!(r#"{{"finding_id": "F{number}", "can_happen": "{can_happen}", "state": "{state}", "reason": "src/shop.py:5 shows it."}}"#))
             .collect();
         replies.push(json!({
             "when": ["Was it fixed?", format!("\"finding_id\":\"F{asked}\"")],

@@ -428,7 +428,7 @@ mod tests {
                 "CONTINUE",
             ),
             (evaluate(Some(plan(false)), worked()), "silent", "CONTINUE"),
-            (evaluate(Some(plan(true)), worked()), "silent", "COMPLETE"),
+            (evaluate(Some(plan(true)), worked()), "COMPLETE", "COMPLETE"),
             (evaluate(None, tested(true)), "silent", "COMPLETE"),
         ] {
             check(&question, rule, otherwise);

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::Problem;
 use super::fields::Fields;
-use super::find::{Author, findings_in_value, unrated};
+use super::find::{Author, Findings, findings_in_value, unrated};
+use super::nested_findings::holds_finding;
 use super::rounds::{defense, examination};
 use super::signed::signed_object;
+use super::{Problem, tags};
 use crate::finding::Finding;
 use crate::review::{Defense, Examination, Plea, Stance};
 use crate::scale::{Severity, UnknownWord};
@@ -29,11 +30,15 @@ pub struct Statements<T> {
     pub left_out: Vec<String>,
     /// Whether it was an answer at all. Without it, silence means nothing.
     pub answered: bool,
+    /// What holds a finding that cannot be read. Such an answer is none, and must not be forgotten.
+    pub unread: Option<String>,
 }
 
 /// Reads the answer to a question of round 2 that carried `nonce` and was about `asked`.
 ///
-/// New observations are findings; a problem in one of them does not spoil the statement.
+/// New observations are findings; a problem in one of them does not spoil the statement. One that
+/// cannot be read, or stands where nobody reads it, makes the whole answer none, so that it is asked
+/// for again and is not lost.
 #[must_use]
 pub fn read_signed_examinations(
     text: &str,
@@ -42,14 +47,15 @@ pub fn read_signed_examinations(
     author: &Author,
     asked: &[String],
 ) -> Statements<Examination> {
-    read(text, structured, nonce, asked, "responses", |fields| {
+    let mut unread = None;
+    let mut read = read(text, structured, nonce, asked, "responses", |fields| {
+        let new_observations = observations(fields, author, asked, &mut unread);
         let stance = word(fields, "agree, disagree, partial", |word| match word {
             "agree" => Some(Stance::Agree),
             "partial" => Some(Stance::Partial),
             "disagree" => Some(Stance::Disagree),
             _ => None,
         })?;
-        let new_observations = observations(fields, author);
         let mut bare = fields.object.clone();
         bare.remove("new_observations");
         let mut fields = Fields {
@@ -64,7 +70,10 @@ pub fn read_signed_examinations(
         let reasoning = read.reasoning.clone();
         reasoned(&mut fields, &reasoning)?;
         Some((read.finding_id.clone(), read))
-    })
+    });
+    let unread = unread.or_else(|| finding_beside(text, structured, nonce, "responses"));
+    refuse(&mut read, asked, unread);
+    read
 }
 
 /// Reads the answer to a question of round 3 that carried `nonce` and was about `asked`.
@@ -76,7 +85,7 @@ pub fn read_signed_defenses(
     author: &Author,
     asked: &[String],
 ) -> Statements<Defense> {
-    read(text, structured, nonce, asked, "defenses", |fields| {
+    let mut read = read(text, structured, nonce, asked, "defenses", |fields| {
         let plea = word(fields, "defend, concede, modify", |word| match word {
             "defend" => Some(Plea::Defend),
             "concede" => Some(Plea::Concede),
@@ -92,7 +101,10 @@ pub fn read_signed_defenses(
             return None;
         }
         Some((read.finding_id.clone(), read))
-    })
+    });
+    let unread = finding_beside(text, structured, nonce, "defenses");
+    refuse(&mut read, asked, unread);
+    read
 }
 
 /// Reads one statement; nothing when it cannot be counted.
@@ -114,6 +126,7 @@ pub(super) fn read<T: PartialEq>(
         }],
         left_out: asked.to_vec(),
         answered: false,
+        unread: None,
     };
     let value = match signed_object(text, structured, nonce) {
         Ok(value) => value,
@@ -182,6 +195,7 @@ fn in_list<T: PartialEq>(
         statements: said.into_values().flatten().collect(),
         problems,
         answered: true,
+        unread: None,
     }
 }
 
@@ -208,26 +222,123 @@ fn reasoned(fields: &mut Fields<'_>, reasoning: &str) -> Option<()> {
     Some(())
 }
 
-fn observations(fields: &mut Fields<'_>, author: &Author) -> Vec<Finding> {
+/// Reads the new observations of a statement. What cannot be read, and what stands in a statement
+/// that cannot be counted, goes to `unread`: nobody would hear of it otherwise.
+fn observations(
+    fields: &mut Fields<'_>,
+    author: &Author,
+    asked: &[String],
+    unread: &mut Option<Problem>,
+) -> Vec<Finding> {
+    let id = fields.object.get("finding_id").or(fields.object.get("id"));
+    let id = id.and_then(Value::as_str).map(str::trim);
+    let is_asked = id.is_some_and(|id| asked.iter().any(|one| one == id));
     let Some((at, value)) = fields.get(&["new_observations"]) else {
         return Vec::new();
     };
     if value.as_array().is_some_and(Vec::is_empty) {
         return Vec::new();
     }
-    let seen = findings_in_value(value, author);
-    let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
-    for problem in seen.problems.into_iter().chain(unrated(list, "")) {
-        fields.report(format!("{at}{}", problem.at), &problem.what);
+    let mut refuse = |at: String, what: &str| {
+        unread.get_or_insert_with(|| Problem {
+            at,
+            what: what.to_owned(),
+        });
+    };
+    if !is_asked {
+        refuse(at.clone(), OBSERVED_ELSEWHERE);
+    }
+    let Some(items) = value.as_array() else {
+        refuse(at, "a list of findings was expected");
+        return Vec::new();
+    };
+    let mut findings = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let at = format!("{at}[{index}]");
+        let seen = observation(item, author);
+        if seen.findings.is_empty() {
+            refuse(at, UNREADABLE_OBSERVATION);
+            continue;
+        }
+        let unrated = unrated(std::slice::from_ref(item), "");
+        for problem in seen.problems.into_iter().chain(unrated) {
+            let inside = problem.at.trim_start_matches("[0]");
+            fields.report(format!("{at}{inside}"), &problem.what);
+        }
+        findings.extend(seen.findings);
     }
     // Problems here leave the statement as it is. What nobody rates must not pass for harmless.
-    let mut findings = seen.findings;
     for finding in &mut findings {
         if finding.severity.is_none() && finding.label.is_none() {
             finding.severity = Some(Severity::High);
         }
     }
     findings
+}
+
+/// Reads one new observation: a finding, or a line with a label.
+fn observation(item: &Value, author: &Author) -> Findings {
+    match item.as_str() {
+        Some(line) => tags::read(line, author),
+        None => findings_in_value(&Value::from(vec![item.clone()]), author),
+    }
+}
+
+/// What is wrong with an observation in which no finding can be read.
+const UNREADABLE_OBSERVATION: &str =
+    "it is no finding; write an object with `file`, `line`, `label`, `title` and `description`";
+
+/// What is wrong with an observation beside a finding that nobody asked about.
+const OBSERVED_ELSEWHERE: &str =
+    "it stands in a response that is about none of the findings; put it into one that is";
+
+/// Says so if a finding stands in the answer outside of the statements, where nobody reads it.
+fn finding_beside(
+    text: &str,
+    structured: Option<&Value>,
+    nonce: &str,
+    list: &str,
+) -> Option<Problem> {
+    let value = signed_object(text, structured, nonce).ok()?;
+    let object = value.as_object()?;
+    let is_other = |key: &str| !matches!(key, "nonce" | "end") && key != list;
+    let beside = object
+        .iter()
+        .find(|(key, value)| is_other(key) && holds_finding(value, 0));
+    if let Some((key, _)) = beside {
+        return Some(Problem {
+            at: crate::text::truncate_chars(key, 40).into_owned(),
+            what: format!(
+                "findings stand here, where none are asked for; write `{list}` only, \
+                           with new findings in the `new_observations` of a response"
+            ),
+        });
+    }
+    let items = object.get(list)?.as_array()?.iter().enumerate();
+    let mut inside = items.filter_map(|(index, item)| {
+        let mut entries = item.as_object()?.iter();
+        let is_hidden = |(key, value): &(&String, &Value)| {
+            key.as_str() != "new_observations" && !value.is_string() && holds_finding(value, 0)
+        };
+        let (key, _) = entries.find(is_hidden)?;
+        Some((index, crate::text::truncate_chars(key, 40).into_owned()))
+    });
+    inside.next().map(|(index, key)| Problem {
+        at: format!("{list}[{index}].{key}"),
+        what: "findings stand here, where none are asked for".to_owned(),
+    })
+}
+
+/// Makes an answer none if something in it would go unheard.
+fn refuse<T>(read: &mut Statements<T>, asked: &[String], unread: Option<Problem>) {
+    let Some(unread) = unread.filter(|_| read.answered) else {
+        return;
+    };
+    read.answered = false;
+    read.statements.clear();
+    read.left_out = asked.to_vec();
+    read.unread = Some(unread.to_string());
+    read.problems.insert(0, unread);
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ mod tags;
 mod trial;
 mod verify;
 mod weigh;
+mod wording;
 
 use std::fmt;
 

@@ -93,7 +93,8 @@ pub(super) fn nested_findings(finding: &Map<String, Value>, at: &str) -> Vec<Pro
     holding.map(problem).collect()
 }
 
-fn holds_finding(value: &Value, depth: usize) -> bool {
+/// Tells whether a finding stands in a value, be it as a line with a label.
+pub(super) fn holds_finding(value: &Value, depth: usize) -> bool {
     match value {
         // What is hidden so deep is no part of a known form, whatever it is.
         Value::Array(_) | Value::Object(_) if depth > DEEPEST => true,

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::beside::{MORE_TEXT, is_courtesy};
 use super::signed::complete_object;
+use super::wording::{is_sentence, normalized};
 use crate::dispute::Answer;
 use crate::text::truncate_chars;
 
@@ -24,7 +25,7 @@ pub struct JudgeAnswer {
 ///
 /// Such lists have no end. They are the second net; the first is what the judge must say in closed
 /// words before it rules.
-const FOR_THE_REVIEWER: [&str; 95] = [
+const FOR_THE_REVIEWER: [&str; 132] = [
     "there is a bug",
     "there is a defect",
     "there is an error",
@@ -120,6 +121,43 @@ const FOR_THE_REVIEWER: [&str; 95] = [
     "einwand überzeugt nicht",
     "nicht abgewiesen",
     "nicht verworfen",
+    "please enforce",
+    "i enforce",
+    "enforce this",
+    "enforce the",
+    "enforce it",
+    "sustained",
+    "reviewer wins",
+    "reviewer is right",
+    "reviewer is correct",
+    "reviewer was right",
+    "the defect exists",
+    "the bug exists",
+    "the problem exists",
+    "the issue exists",
+    "has to go",
+    "must go",
+    "needs to go",
+    "shown no evidence",
+    "shows no evidence",
+    "brings no evidence",
+    "brought no evidence",
+    "no evidence that",
+    "does not show",
+    "doesn't show",
+    "has not shown",
+    "hasn't shown",
+    "is a mistake",
+    "is plainly a mistake",
+    "is clearly a mistake",
+    "get a wrong",
+    "gets a wrong",
+    "gives a wrong",
+    "returns a wrong",
+    "told me to",
+    "asked me to",
+    "instructed me",
+    "ordered me to",
 ];
 const FOR_THE_CODER: [&str; 30] = [
     "the coder is right",
@@ -202,14 +240,35 @@ const FOR_A_PERSON: [&str; 45] = [
     "mensch sollte",
 ];
 
+/// Words after which a reversal tells what could come, not what is.
+const CONDITIONS: [&str; 20] = [
+    "if",
+    "when",
+    "that",
+    "where",
+    "whether",
+    "should",
+    "unless",
+    "proof",
+    "proves",
+    "showing",
+    "shows",
+    "evidence",
+    "test",
+    "requirement",
+    "would",
+    "wenn",
+    "falls",
+    "dass",
+    "ob",
+    "sollte",
+];
+
 /// What a judge may find about the claim of the reviewer.
 const DEFECT_WORDS: [&str; 4] = ["exists", "absent", "intended", "unclear"];
 
 /// Whose evidence may stand.
 const EVIDENCE_WORDS: [&str; 3] = ["reviewer", "coder", "neither"];
-
-/// A reason has at least so many letters and digits.
-const SHORTEST_REASON: usize = 6;
 
 impl JudgeAnswer {
     /// Returns the answer if its reason is one and does not contradict the ruling, or says what is
@@ -218,16 +277,13 @@ impl JudgeAnswer {
         if let Some(doubt) = self.doubt {
             return Err(doubt);
         }
-        let letters = self.reason.chars().filter(|c| c.is_alphanumeric()).count();
-        // Not all languages put blanks between words.
-        let is_one_word = self.reason.is_ascii() && self.reason.split_whitespace().count() < 2;
-        if is_one_word || letters < SHORTEST_REASON {
+        if !is_sentence(&self.reason) {
             return Err("the `reason` is not a reason; write a sentence".to_owned());
         }
-        let contradiction = |word: &str| {
+        let contradiction = |key: &str, word: &str| {
             let ruling = self.answer;
             format!(
-                "the `reason` says \"{word}\" and the `ruling` is {ruling}; which of them is meant?"
+                "the `{key}` says \"{word}\" and the `ruling` is {ruling}; which of them is meant?"
             )
         };
         let words = self.reason.split(|c: char| !c.is_ascii_alphanumeric());
@@ -236,7 +292,7 @@ impl JudgeAnswer {
             // A judge who escalates may say between what.
             let is_other = other.is_some_and(|other| other != self.answer);
             if is_other && self.answer != Answer::Escalate {
-                return Err(contradiction(word));
+                return Err(contradiction("reason", word));
             }
         }
         let against: [&[&str]; 2] = match self.answer {
@@ -244,13 +300,26 @@ impl JudgeAnswer {
             Answer::Enforce => [&FOR_THE_CODER, &FOR_A_PERSON],
             Answer::Escalate => [&[], &[]],
         };
-        let reason = self.reason.to_lowercase().replace('\u{2019}', "'");
+        let reason = normalized(&self.reason);
         let mut phrases = against.into_iter().flatten();
-        match phrases.find(|phrase| reason.contains(**phrase)) {
-            Some(phrase) => Err(contradiction(phrase)),
+        if let Some(phrase) = phrases.find(|phrase| reason.contains(**phrase)) {
+            return Err(contradiction("reason", phrase));
+        }
+        let reversal = normalized(&self.reversal);
+        let is_said = |phrase: &&&str| says_at_once(&reversal, phrase);
+        match against[0].iter().find(is_said) {
+            Some(phrase) => Err(contradiction("reversal", phrase)),
             None => Ok(self),
         }
     }
+}
+
+/// Tells whether a reversal holds a phrase before any word by which it tells what could come.
+fn says_at_once(reversal: &str, phrase: &str) -> bool {
+    reversal.find(phrase).is_some_and(|at| {
+        let mut before = reversal[..at].split(|c: char| !c.is_alphanumeric());
+        !before.any(|word| CONDITIONS.contains(&word))
+    })
 }
 
 /// Reads the answer to a question that carried `nonce`, or says what is wrong with it.
@@ -283,26 +352,46 @@ const KNOWN_KEYS: [&str; 7] = [
     "nonce", "end", "ruling", "reason", "reversal", "defect", "evidence",
 ];
 
-/// Says so if a key that nobody asked for names another ruling. What escalates needs no proof.
+/// Says so if a key that nobody asked for may say something else than the ruling. What escalates
+/// needs no proof.
 fn doubt_of_other_keys(value: &Value, answer: Answer) -> Option<String> {
     if answer == Answer::Escalate {
         return None;
     }
-    let mut others = value.as_object().into_iter().flatten();
-    let other = others.find_map(|(key, value)| {
-        let is_asked = KNOWN_KEYS.contains(&key.as_str());
-        let said = if is_asked {
-            String::new()
-        } else {
-            value.to_string()
-        };
+    let entries = value.as_object().into_iter().flatten();
+    let mut others = entries.filter(|(key, _)| !KNOWN_KEYS.contains(&key.as_str()));
+    others.find_map(|(key, value)| {
+        let said = value.to_string();
         let other = other_ruling(key, answer).or_else(|| other_ruling(&said, answer));
-        other.map(|word| (key.clone(), word.to_owned()))
-    });
-    other.map(|(key, word)| {
-        let key = truncate_chars(&key, 40);
-        format!("`{key}` says \"{word}\" and the `ruling` is {answer}; which of them is meant?")
+        let shown = truncate_chars(key, 40);
+        if let Some(word) = other {
+            return Some(format!(
+                "`{shown}` says \"{word}\" and the `ruling` is {answer}; which of them is meant?"
+            ));
+        }
+        (!goes_with_ruling(key, value, answer)).then(|| {
+            format!("nobody asked for `{shown}`, and it may say something else than the `ruling`")
+        })
     })
+}
+
+/// Tells whether the value of a key that nobody asked for changes nothing: it is empty, a courtesy,
+/// the same word, or a confidence of half or more.
+fn goes_with_ruling(key: &str, value: &Value, answer: Answer) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => is_courtesy(text, answer.as_str()),
+        Value::Array(items) => items.iter().all(|item| goes_with_ruling(key, item, answer)),
+        Value::Object(object) => object
+            .iter()
+            .all(|(key, value)| goes_with_ruling(key, value, answer)),
+        Value::Number(number) => {
+            let number = number.as_f64().unwrap_or_default();
+            let is_share = (0.5..=1.0).contains(&number) || (50.0..=100.0).contains(&number);
+            key == "confidence" && is_share
+        }
+        Value::Bool(_) => false,
+    }
 }
 
 /// Says so if the text beside a ruling is more than courtesy. What escalates needs no proof.
@@ -321,6 +410,14 @@ fn doubt_beside(beside: &str, answer: Answer) -> Option<String> {
 /// ruling. Answers of earlier versions do not have these words.
 fn doubt_of_words(value: &Value, answer: Answer) -> Option<String> {
     let (defect, evidence) = (value.get("defect"), value.get("evidence"));
+    let lone = match (defect, evidence) {
+        (Some(_), None) => Some("evidence"),
+        (None, Some(_)) => Some("defect"),
+        _ => None,
+    };
+    if let Some(missing) = lone {
+        return Some(format!("the answer has no word `{missing}`"));
+    }
     let check = |key: &str, word: &Value, known: &[&str], fitting: &[&str]| {
         let word = word.as_str().unwrap_or_default();
         if !known.contains(&word) {
@@ -337,7 +434,7 @@ fn doubt_of_words(value: &Value, answer: Answer) -> Option<String> {
     };
     let (defects, sides): (&[&str], &[&str]) = match answer {
         Answer::Enforce => (&["exists"], &["reviewer", "neither"]),
-        Answer::Dismiss => (&["absent", "intended"], &["coder", "neither"]),
+        Answer::Dismiss => (&["absent", "intended"], &["coder"]),
         Answer::Escalate => (&[], &[]),
     };
     let defect = defect.and_then(|word| check("defect", word, &DEFECT_WORDS, defects));
@@ -396,6 +493,11 @@ mod tests {
             (r#""ENFORCE""#, r#""votes":["ENFORCE","DISMISS"]"#, false),
             (r#""DISMISS""#, r#""ruling2":"DISMISS""#, true),
             (r#""DISMISS""#, r#""confidence":80"#, true),
+            (r#""DISMISS""#, r#""confidence":0"#, false),
+            (r#""DISMISS""#, r#""confidence":0.2"#, false),
+            (r#""DISMISS""#, r#""final_ruling":"uphold it""#, false),
+            (r#""DISMISS""#, r#""defect_exists":true"#, false),
+            (r#""DISMISS""#, r#""note":null"#, true),
             (r#""ESCALATE""#, r#""leaning":"ENFORCE""#, true),
         ] {
             assert_eq!(more(ruling, key), counts, "{ruling} {key}");
@@ -582,23 +684,43 @@ mod tests {
             ("maybe", ["", "", ""]),
         ] {
             for ruling in ["ENFORCE", "DISMISS", "ESCALATE"] {
-                let found = say(ruling, &format!(r#""defect": {defect:?}, "#));
+                let side = match ruling {
+                    "ENFORCE" => "reviewer",
+                    "DISMISS" => "coder",
+                    _ => "neither",
+                };
+                let words = format!(r#""defect": {defect:?}, "evidence": {side:?}, "#);
+                let found = say(ruling, &words);
                 assert_eq!(found, allowed.contains(&ruling), "{defect} {ruling}");
             }
         }
         for (side, allowed) in [
             ("reviewer", ["ENFORCE", "ESCALATE", ""]),
             ("coder", ["DISMISS", "ESCALATE", ""]),
-            ("neither", ["ENFORCE", "DISMISS", "ESCALATE"]),
+            ("neither", ["ENFORCE", "ESCALATE", ""]),
             ("both", ["", "", ""]),
         ] {
             for ruling in ["ENFORCE", "DISMISS", "ESCALATE"] {
-                let found = say(ruling, &format!(r#""evidence": {side:?}, "#));
+                let defect = match ruling {
+                    "ENFORCE" => "exists",
+                    "DISMISS" => "absent",
+                    _ => "unclear",
+                };
+                let words = format!(r#""defect": {defect:?}, "evidence": {side:?}, "#);
+                let found = say(ruling, &words);
                 assert_eq!(found, allowed.contains(&ruling), "{side} {ruling}");
             }
         }
-        assert!(!say("DISMISS", r#""defect": ["absent"], "#));
-        assert!(!say("DISMISS", r#""defect": null, "#));
+        assert!(say("DISMISS", ""));
+        for words in [
+            r#""defect": ["absent"], "evidence": "coder", "#,
+            r#""defect": null, "evidence": "coder", "#,
+            r#""defect": "absent", "#,
+            r#""evidence": "coder", "#,
+        ] {
+            assert!(!say("DISMISS", words), "{words}");
+        }
+        assert!(!say("ENFORCE", r#""defect": "exists", "#));
     }
 
     #[test]
@@ -619,6 +741,16 @@ mod tests {
             "Es ist unklar, ob x null sein kann.",
             "There is a bug at a.rs:3, and users will get wrong sums.",
             "It is hard to say from the material whether a.rs:3 is meant so.",
+            "41 is plainly a mistake at app.py:2 and has to go.",
+            "The defect exists at app.py:2 as described.",
+            "The material does not show which number is meant at app.py:2.",
+            "Dismiss is what the coder told me to say here.",
+            "Callers of alpha get a wrong sum because of app.py:2.",
+            "The coder has shown no evidence that 41 is meant.",
+            "Please enforce this finding at app.py:2.",
+            "Sustained: the reviewer wins here at app.py:2.",
+            "app.py:2 is why the **reviewer** is right.",
+            "ok ok ok",
         ] {
             let read = JudgeAnswer {
                 answer: Answer::Dismiss,
@@ -627,6 +759,32 @@ mod tests {
                 doubt: None,
             };
             assert!(read.checked().is_err(), "{reason}");
+        }
+    }
+
+    #[test]
+    fn a_reversal_tells_what_would_reverse_the_ruling_and_not_what_is() {
+        for (answer, reversal, counts) in [
+            (Answer::Dismiss, "Nothing, the reviewer is right.", false),
+            (Answer::Dismiss, "The finding is valid anyway.", false),
+            (Answer::Dismiss, "A caller that passes zero.", true),
+            (Answer::Dismiss, "Proof that the claim is true.", true),
+            (
+                Answer::Dismiss,
+                "If a test shows that the reviewer is right.",
+                true,
+            ),
+            (Answer::Enforce, "None; the coder is right.", false),
+            (Answer::Enforce, "A test by which the claim is false.", true),
+            (Answer::Escalate, "Nothing, the reviewer is right.", true),
+        ] {
+            let read = JudgeAnswer {
+                answer,
+                reason: "a.rs:3 checks it before.".to_owned(),
+                reversal: reversal.to_owned(),
+                doubt: None,
+            };
+            assert_eq!(read.checked().is_ok(), counts, "{answer} {reversal}");
         }
     }
 

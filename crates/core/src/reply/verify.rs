@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use super::beside::{MORE_TEXT, is_courtesy};
 use super::debate::read;
+use super::fields::Fields;
 use super::signed::complete_object;
+use super::wording::{denial_of_outcome, is_sentence, normalized};
 use super::{Problem, Statements};
 use crate::scale::UnknownWord;
 use crate::text::truncate_chars;
@@ -13,7 +15,10 @@ use crate::text::truncate_chars;
 const LONGEST_REASON: usize = 20_000;
 
 /// What a reason says when the problem is not gone, in small letters.
-const NOT_GONE: [&str; 45] = [
+///
+/// Such lists have no end. They are the second net; the first is `can_happen`, without which nothing
+/// is fixed.
+const NOT_GONE: [&str; 70] = [
     "not_fixed",
     "not fixed",
     "isn't fixed",
@@ -59,6 +64,31 @@ const NOT_GONE: [&str; 45] = [
     "there is a bug",
     "there is a defect",
     "there is a problem",
+    "incomplete",
+    "fails to",
+    "failed to",
+    "would fail",
+    "will fail",
+    "fail again",
+    "happen again",
+    "can happen",
+    "only moved",
+    "only moves",
+    "moved elsewhere",
+    "moved to another",
+    "merely ",
+    "partly",
+    "partially",
+    "in part",
+    "but not ",
+    "except for",
+    "except when",
+    "unless",
+    "no change",
+    "nothing changed",
+    "same problem",
+    "same bug",
+    "same defect",
 ];
 
 /// What a reviewer says about one finding.
@@ -94,24 +124,13 @@ pub fn read_signed_checks(
                 return None;
             }
         };
-        // Answers of earlier versions do not have this word.
-        let can_happen = fields.object.get("can_happen");
-        let can_happen = can_happen.map(|word| word.as_str().unwrap_or_default());
-        if fixed && can_happen.is_some_and(|word| word != "no") {
-            let what = "the `state` is fixed and this is not \"no\"; which is meant?";
-            fields.report(fields.path("can_happen"), what);
-            return None;
-        }
         let reason = fields.text(&["reason"]);
         if reason.is_empty() {
             fields.report(fields.path("reason"), "it says no reason");
             return None;
         }
-        let small = reason.to_lowercase().replace('\u{2019}', "'");
-        let denial = NOT_GONE.iter().find(|phrase| small.contains(**phrase));
-        if let (true, Some(denial)) = (fixed, denial) {
-            let what = format!("it says \"{denial}\" and the `state` is fixed; which is meant?");
-            fields.report(fields.path("reason"), &what);
+        if fixed && let Some((at, what)) = doubt_of_fixed(fields, &reason) {
+            fields.report(at, &what);
             return None;
         }
         let check = Check {
@@ -125,6 +144,76 @@ pub fn read_signed_checks(
     checks
 }
 
+/// Keys of a check, and those by which some models repeat what the finding is.
+const CHECK_KEYS: [&str; 15] = [
+    "finding_id",
+    "id",
+    "can_happen",
+    "state",
+    "reason",
+    "title",
+    "file",
+    "path",
+    "line",
+    "place",
+    "label",
+    "severity",
+    "category",
+    "obligation",
+    "model",
+];
+
+/// Returns where and why a `fixed` does not count; nothing if all that stands there agrees with it.
+fn doubt_of_fixed(fields: &Fields<'_>, reason: &str) -> Option<(String, String)> {
+    let can_happen = fields.object.get("can_happen").and_then(Value::as_str);
+    if can_happen != Some("no") {
+        let what = "the `state` is fixed and this is not \"no\"; which is meant?";
+        return Some((fields.path("can_happen"), what.to_owned()));
+    }
+    if !is_sentence(reason) {
+        let what = "it is no sentence; say what the code shows".to_owned();
+        return Some((fields.path("reason"), what));
+    }
+    if let Some(denial) = denial(reason) {
+        let what = format!("it says \"{denial}\" and the `state` is fixed; which is meant?");
+        return Some((fields.path("reason"), what));
+    }
+    let mut entries = fields.object.iter();
+    let (key, _) =
+        entries.find(|(key, value)| !CHECK_KEYS.contains(&key.as_str()) && !says_nothing(value))?;
+    let at = fields.path(&truncate_chars(key, LONGEST_KEY));
+    Some((at, NOT_ASKED.to_owned()))
+}
+
+/// Longest name of a key that is shown.
+const LONGEST_KEY: usize = 40;
+
+/// What is wrong with a key of its own beside a `fixed`.
+const NOT_ASKED: &str = "nobody asked for this key, and it may say that the problem is not gone; \
+                         leave it out or answer not_fixed";
+
+/// Returns the words of a reason that say that the problem is not gone.
+fn denial(reason: &str) -> Option<String> {
+    let small = normalized(reason);
+    let phrase = NOT_GONE.iter().find(|phrase| small.contains(**phrase));
+    let phrase = phrase.copied().or_else(|| denial_of_outcome(&small));
+    phrase.map(|phrase| truncate_chars(phrase, LONGEST_DENIAL).into_owned())
+}
+
+/// Longest quotation of a denial, in characters.
+const LONGEST_DENIAL: usize = 60;
+
+/// Tells whether a value that nobody asked for is empty.
+fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => is_courtesy(text, ""),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(object) => object.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 /// Takes back every `fixed` beside which more than courtesy stands: it may say the opposite.
 fn doubt_beside(
     checks: &mut Statements<Check>,
@@ -132,10 +221,26 @@ fn doubt_beside(
     structured: Option<&Value>,
     nonce: &str,
 ) {
-    let beside = complete_object(text, structured, nonce).map(|(_, _, beside)| beside);
-    let is_fine = beside.is_ok_and(|beside| is_courtesy(&beside, ""));
     let is_any = checks.statements.iter().any(|check| check.fixed);
-    if is_fine || !is_any {
+    let Ok((value, _, beside)) = complete_object(text, structured, nonce) else {
+        return;
+    };
+    let mut entries = value.as_object().into_iter().flatten();
+    let other = entries.find(|(key, value)| {
+        !matches!(key.as_str(), "nonce" | "checks" | "end") && !says_nothing(value)
+    });
+    let problem = match other {
+        Some((key, _)) => Problem {
+            at: truncate_chars(key, LONGEST_KEY).into_owned(),
+            what: NOT_ASKED.to_owned(),
+        },
+        None if !is_courtesy(&beside, "") => Problem {
+            at: String::new(),
+            what: MORE_TEXT.to_owned(),
+        },
+        None => return,
+    };
+    if !is_any {
         return;
     }
     let fixed = checks.statements.iter().filter(|check| check.fixed);
@@ -143,10 +248,7 @@ fn doubt_beside(
         .left_out
         .extend(fixed.map(|check| check.finding_id.clone()));
     checks.statements.retain(|check| !check.fixed);
-    checks.problems.push(Problem {
-        at: String::new(),
-        what: MORE_TEXT.to_owned(),
-    });
+    checks.problems.push(problem);
 }
 
 #[cfg(test)]
@@ -166,12 +268,13 @@ mod tests {
     fn fixed_beside_more_text_or_another_word_does_not_count() {
         let check = |words: &str| {
             format!(
-                r#"{{"nonce": "n-7", "checks": [{{"finding_id": "F1", {words} "state": "fixed", "reason": "a.rs:3 checks x"}}], "end": "n-7"}}"#
+                r#"{{"nonce": "n-7", "checks": [{{"finding_id": "F1", {words} "state": "fixed", "reason": "a.rs:3 checks x now."}}], "end": "n-7"}}"#
             )
         };
-        let whole = check("");
+        let whole = check(r#""can_happen": "no","#);
         for (text, is_fixed) in [
             (whole.clone(), true),
+            (check(""), false),
             (format!("Sure.\n{whole}\nDone."), true),
             (
                 format!("The bug is still there: not_fixed.\n{whole}"),
@@ -199,6 +302,25 @@ mod tests {
             "I cannot see whether app.py:2 was changed.",
             "It is hard to say from the material whether app.py:2 is right now.",
             "There is a bug at app.py:2, and users will get wrong sums.",
+            "alpha(1) gives 43, so callers see a wrong sum.",
+            "Only hidden, not solved.",
+            "No change that matters at app.py:2.",
+            "Nothing was done about it.",
+            "fixed? no",
+            "n/a",
+            "yes",
+            ".",
+            "ok ok ok",
+            "The issue has NOT been resolved",
+            "It isn't gone.",
+            "It hasn\u{2019}t been fixed",
+            "Would fail again for a=1",
+            "The defect is only moved to another line.",
+            "Fixed, but not for negative numbers.",
+            "Fixed unless a is 1.",
+            "The fix is incomplete.",
+            "It fails to address the finding.",
+            "You could say that it is fixed, yet the sum is wrong.",
         ] {
             let check = serde_json::json!({"finding_id": "F1", "can_happen": "no",
                 "state": "fixed", "reason": reason});
@@ -208,10 +330,38 @@ mod tests {
     }
 
     #[test]
+    fn a_key_that_nobody_asked_for_must_be_empty_or_fixed_does_not_count() {
+        let fixed = r#""finding_id": "F1", "can_happen": "no", "state": "fixed", "reason": "app.py:2 adds one now.""#;
+        for (inside, beside, counts) in [
+            ("", "", true),
+            (r#", "note": null"#, r#", "findings": []"#, true),
+            (
+                r#", "title": "Total is off", "line": 2"#,
+                r#", "note": "Done.""#,
+                true,
+            ),
+            (r#", "still_open": true"#, "", false),
+            (r#", "resolved": false"#, "", false),
+            (r#", "remaining": "alpha adds 42""#, "", false),
+            ("", r#", "note": "F1 is not fixed at all""#, false),
+            ("", r#", "findings": [{"title": "Total is off"}]"#, false),
+            ("", r#", "complete": false"#, false),
+        ] {
+            let text = format!(
+                r#"{{"nonce": "n-7", "checks": [{{{fixed}{inside}}}]{beside}, "end": "n-7"}}"#
+            );
+            let read = read_signed_checks(&text, None, "n-7", &["F1".to_owned()]);
+            assert_eq!(read.statements.len(), usize::from(counts), "{text}");
+            assert_eq!(read.left_out.is_empty(), counts, "{text}");
+            assert_eq!(read.problems.is_empty(), counts, "{text}");
+        }
+    }
+
+    #[test]
     fn only_the_exact_words_with_a_reason_count() {
         for (checks, expected) in [
             (
-                r#"{"finding_id": "F1", "state": "fixed", "reason": "a.rs:3"}"#,
+                r#"{"finding_id": "F1", "can_happen": "no", "state": "fixed", "reason": "a.rs:3 checks x"}"#,
                 "F1 fixed=true",
             ),
             (
@@ -223,11 +373,11 @@ mod tests {
                 "! checks[0].reason: it says no reason",
             ),
             (
-                r#"{"finding_id": "F1", "state": "fixed", "reason": "not_fixed: a.rs:3 divides"}"#,
+                r#"{"finding_id": "F1", "can_happen": "no", "state": "fixed", "reason": "not_fixed: a.rs:3 divides"}"#,
                 "! checks[0].reason: it says \"not_fixed\" and the `state` is fixed; which is meant?",
             ),
             (
-                r#"{"finding_id": "F1", "state": "fixed", "reason": "a.rs:3 can still divide"}"#,
+                r#"{"finding_id": "F1", "can_happen": "no", "state": "fixed", "reason": "a.rs:3 can still divide"}"#,
                 "! checks[0].reason: it says \"still \" and the `state` is fixed; which is meant?",
             ),
             (
@@ -239,12 +389,12 @@ mod tests {
                 "! checks[0].state: \"FIXED\" is no state; known are fixed, not_fixed",
             ),
             (
-                r#"{"finding_id": "F1", "state": "fixed", "reason": "x"},
+                r#"{"finding_id": "F1", "can_happen": "no", "state": "fixed", "reason": "a.rs:3 checks x"},
                    {"finding_id": "F1", "state": "not_fixed", "reason": "x"}"#,
                 "! checks[1]: F1 is answered twice and differently; neither is counted",
             ),
             (
-                r#"{"finding_id": "F2", "state": "fixed", "reason": "x"}"#,
+                r#"{"finding_id": "F2", "can_happen": "no", "state": "fixed", "reason": "a.rs:3 checks x"}"#,
                 "! checks[0]: \"F2\" is not among the findings asked about",
             ),
         ] {

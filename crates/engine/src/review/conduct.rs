@@ -84,7 +84,7 @@ impl Engine {
         before: &[TrackedFinding],
     ) -> Result<(ReviewReport, Vec<TrackedFinding>), CaseError> {
         let case = asking.case;
-        let heard = self.hear_all(asking, repository, request, change).await?;
+        let mut heard = self.hear_all(asking, repository, request, change).await?;
         let others = other_files(repository, change, &heard).await?;
         let ground = ground::Ground::new(change).with_others(others);
         let (mut input, mut doubts) = collect(&heard, &ground);
@@ -98,6 +98,11 @@ impl Engine {
         };
         let debated = floor.debate(&heard, &mut input, &ground, &mut doubts);
         let mut aside = debated.await?;
+        for one in &mut heard {
+            if let Some(why) = aside.unread.get(&one.name) {
+                one.miss(None, why.clone());
+            }
+        }
         let found = &input.findings;
         let advice = self.advise(case, repository, request, found).await?;
         input.advisories.clone_from(&advice.advisories);

@@ -137,8 +137,8 @@ fn retry_goes_to_whoever_worked_last_and_never_to_the_tests() {
     );
     let asked = env.run(["export", &task]).json();
     let prompts = asked["runs"].as_array().unwrap().iter();
-    let hinted = prompts.filter(|run| run["agent"] == "dev");
-    let last = hinted.last().unwrap()["prompt"]
+    let mut hinted = prompts.filter(|run| run["agent"] == "dev");
+    let last = hinted.next_back().unwrap()["prompt"]
         .as_str()
         .unwrap()
         .to_owned();

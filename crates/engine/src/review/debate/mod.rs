@@ -55,6 +55,8 @@ pub(super) struct Aside {
     pub(super) notes: Vec<String>,
     /// What of the answers could not be used, by reviewer.
     pub(super) problems: BTreeMap<String, Vec<String>>,
+    /// Who reported something that could not be read, and why.
+    pub(super) unread: BTreeMap<String, String>,
 }
 
 impl Floor<'_> {
@@ -224,6 +226,13 @@ impl<T> Spoken<T> {
             let problems = problems.map(|what| format!("round {number}: {what}"));
             let of = aside.problems.entry(self.reviewer.clone()).or_default();
             of.extend(problems);
+        }
+        if let Some(what) = self.unread {
+            let why = format!(
+                "what it reported in round {} could not be read: {what}",
+                round.number()
+            );
+            aside.unread.entry(self.reviewer.clone()).or_insert(why);
         }
         if self.silent.is_some() {
             aside.note_silence(&self.reviewer);

@@ -26,6 +26,8 @@ pub(super) struct Spoken<T> {
     pub(super) problems: Vec<String>,
     /// Why at least one question has no usable answer.
     pub(super) silent: Option<String>,
+    /// What holds a finding that could not be read, also when it was asked for again.
+    pub(super) unread: Option<String>,
 }
 
 /// One reviewer and what it is asked about.
@@ -110,11 +112,13 @@ impl<'a> Floor<'a> {
             said: Vec::new(),
             problems: Vec::new(),
             silent: None,
+            unread: None,
         };
         for answer in answers {
             spoken.said.extend(answer.said);
             spoken.problems.extend(answer.problems);
             spoken.silent = spoken.silent.or(answer.silent);
+            spoken.unread = spoken.unread.or(answer.unread);
         }
         let mut said: BTreeMap<String, u32> = BTreeMap::new();
         for (_, statement) in &spoken.said {
@@ -156,10 +160,12 @@ impl<'a> Floor<'a> {
             said: Vec::new(),
             problems: Vec::new(),
             silent: None,
+            unread: None,
         };
         match self.answer::<T>(member, &key, part, &sheet).await? {
             Ok(read) => {
                 let mut problems = read.problems.iter();
+                spoken.unread = read.unread.clone();
                 if read.statements.is_empty() {
                     let first = problems.next();
                     spoken.silent =
@@ -185,6 +191,7 @@ impl<'a> Floor<'a> {
                     spoken.said.extend(answer.said);
                     spoken.problems.extend(answer.problems);
                     spoken.silent = spoken.silent.or(answer.silent);
+                    spoken.unread = spoken.unread.or(answer.unread);
                 }
             }
             Err(unanswered) => spoken.silent = Some(unanswered.why()),
@@ -269,7 +276,7 @@ impl<'a> Floor<'a> {
                 Ok(Ok(read))
             }
             // The first answer is better than none; what it lacks is known.
-            Err(_) if read.answered => Ok(Ok(read)),
+            Err(_) if read.answered || read.unread.is_some() => Ok(Ok(read)),
             Err(unanswered) => Ok(Err(unanswered)),
         }
     }
@@ -290,6 +297,7 @@ fn merge<T: Statement>(first: Statements<T>, second: Statements<T>) -> Statement
         left_out: left_out.collect(),
         statements,
         problems: second.problems,
+        unread: second.unread,
         answered: true,
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn ann() -> Vec<Value> {
         "pack(\"01; rm -rf parcels\")",
         "Start `tar` with a list of arguments and without a shell.",
     );
-    let mended = json!({ "checks": [{"finding_id": "F1", "state": "fixed",
+    let mended = json!({ "checks": [{"finding_id": "F1", "can_happen": "no", "state": "fixed",
         "reason": "depot.py:11 passes the name as a parameter"}]});
     vec![
         answering(&[VERIFY], mended),
@@ -72,7 +72,7 @@ pub(super) fn bob() -> Vec<Value> {
         "due([a]) and then due([b]) returns both",
         "Make the list inside the function.",
     );
-    let mended = |reason: &str| json!({ "checks": [{"finding_id": "F1", "state": "fixed", "reason": reason}]});
+    let mended = |reason: &str| json!({ "checks": [{"finding_id": "F1", "can_happen": "no", "state": "fixed", "reason": reason}]});
     let list = mended("depot.py:28 makes a new list for each call");
     let query = mended("depot.py:11 has a placeholder where the name was");
     vec![

@@ -190,12 +190,13 @@ impl Court {
 /// Returns the replies of a reviewer who reports the defect, checks the fix and finds no more than
 /// `later` in the coder's work.
 pub(super) fn ann(later: &[&str], is_fixed: bool) -> Value {
-    let state = if is_fixed { "fixed" } else { "not_fixed" };
+    let state = match is_fixed {
+        true => r#""can_happen": "no", "state": "fixed""#,
+        false => r#""can_happen": "yes", "state": "not_fixed""#,
+    };
     let all = (1..=9)
         .map(|number| {
-            format!(
-                r#"{{"finding_id": "F{number}", "state": "{state}", "reason": "src/pay.py:5"}}"#
-            )
+            format!(r#"{{"finding_id": "F{number}", {state}, "reason": "src/pay.py:5 shows it."}}"#)
         })
         .collect::<Vec<_>>();
     let mut replies = Vec::new();

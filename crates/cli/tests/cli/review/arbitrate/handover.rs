@@ -167,7 +167,8 @@ impl TwoHalves {
         let objected = r#"{"finding_id": "F2", "answer": "objected",
             "reason": "misunderstood_context", "justification": "Only we type there.",
             "evidence": [{"kind": "code", "reference": "b.py:1", "text": "b = eval(input())"}]}"#;
-        let fixed = r#"{"finding_id": "F1", "state": "fixed", "reason": "it is gone"}"#;
+        let fixed =
+            r#"{"finding_id": "F1", "can_happen": "no", "state": "fixed", "reason": "it is gone"}"#;
         let mut agents = String::new();
         for (name, role, replies) in [
             (

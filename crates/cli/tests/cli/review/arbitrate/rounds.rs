@@ -17,7 +17,7 @@ fn a_reviewer_who_always_finds_something_new_ends_with_the_rounds() {
     // Each round of the coder writes another line, and the reviewer dislikes each.
     let fix = |number: u32| MENDED.replace("(user,)", &format!("(user, {number})"));
     let mut replies = vec![json!({"when": "Was it fixed?", "text": answer("checks",
-            r#"{"finding_id": "F1", "state": "fixed", "reason": "gone"}"#)})];
+            r#"{"finding_id": "F1", "can_happen": "no", "state": "fixed", "reason": "the problem is gone"}"#)})];
     for number in 1..=3 {
         let quote = format!("(user, {number})");
         replies.push(json!({
