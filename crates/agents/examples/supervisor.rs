@@ -128,7 +128,7 @@ fn agent(drive: &Drive) -> CommandAgent {
         base_url: drive.base_url.clone(),
         api_key: drive.key.clone(),
         supervisor: std::env::current_exe().expect("we run"),
-        sandbox: tribunal_agents::sandbox::SandboxSpec::default(),
+        sandbox: Box::new(tribunal_agents::sandbox::SandboxSpec::default()),
     };
     let spec = AgentSpec {
         name: AgentName::new("driven").expect("a valid name"),

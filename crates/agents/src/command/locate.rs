@@ -110,7 +110,7 @@ mod tests {
             base_url: None,
             api_key: None,
             supervisor: PathBuf::new(),
-            sandbox: crate::sandbox::SandboxSpec::default(),
+            sandbox: Box::new(crate::sandbox::SandboxSpec::default()),
         }
     }
 
