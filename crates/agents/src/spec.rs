@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use tribunal_core::agent::family_of;
+use tribunal_core::agent::{family_named, family_of};
 use tribunal_core::ids::AgentName;
 use tribunal_core::reply::{family_of_tool_named, tool_name};
 use tribunal_core::secret::Secret;
@@ -199,7 +199,7 @@ impl AgentSpec {
             }
             _ => family_of(provider, self.model.as_deref()),
         };
-        let family = self.family.clone().unwrap_or_else(derived);
+        let family = self.family.as_deref().map_or_else(derived, family_named);
         Profile {
             name: self.name.clone(),
             provider: provider.to_owned(),

@@ -158,6 +158,13 @@ impl ErrorClass {
 
 shown_as_word!(ErrorClass);
 
+/// Returns the one spelling of the name of a family: neither the case nor blanks around it make
+/// another voice.
+#[must_use]
+pub fn family_named(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
 /// Returns the family of a model: whose training it shares. Agreement is counted by family.
 ///
 /// The name of the model decides; the provider does when the name tells nothing. What nobody

@@ -9,7 +9,7 @@ use super::order::{repeated, sort_by_stretches};
 use super::outcome::Reviewer;
 use super::policy::Policy;
 use super::reading::{AT_ONCE, Place, Reading, Readings, read};
-use crate::agent::family_of;
+use crate::agent::{family_named, family_of};
 use crate::finding::{Category, Finding, Grounding, Source, canonical_path};
 use crate::review::Examination;
 use crate::scale::Severity;
@@ -74,9 +74,30 @@ pub(super) struct Normalized {
     pub(super) problems: Vec<String>,
 }
 
+/// Gives each family one spelling, so that two spellings are not two voices.
+fn spell_families(input: &mut Input) {
+    let panel = input.panel.iter_mut().map(|one| &mut one.family);
+    let findings = input.findings.iter_mut().map(|one| &mut one.family);
+    let examinations = input.examinations.iter_mut();
+    for examination in examinations {
+        let seen = examination.new_observations.iter_mut();
+        let seen = seen.map(|one| &mut one.family);
+        seen.chain([&mut examination.family]).for_each(spell);
+    }
+    panel.chain(findings).for_each(spell);
+}
+
+fn spell(family: &mut String) {
+    let is_plain = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase() && byte != b' ';
+    if !family.bytes().all(is_plain) {
+        *family = family_named(family);
+    }
+}
+
 /// Returns the findings of `input` in canonical order. What was delivered twice counts once.
 pub(super) fn normalize(input: &mut Input, policy: &Policy) -> Normalized {
     let mut problems = Vec::new();
+    spell_families(input);
     let mut findings = std::mem::take(&mut input.findings);
     let late = late_observations(&mut input.examinations);
     findings.extend(late);
@@ -348,4 +369,31 @@ pub(super) fn claims<'a>(
         claims.extend(read.map(&mut claim));
     }
     (claims, readings.order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_family_is_one_voice_however_its_name_is_written() {
+        let reviewer = |name: &str, family: &str| Reviewer {
+            name: name.to_owned(),
+            family: family.to_owned(),
+        };
+        let finding = |reviewer: &str, family: &str| Finding {
+            reviewer: reviewer.to_owned(),
+            family: family.to_owned(),
+            title: "Division by zero".to_owned(),
+            ..Finding::default()
+        };
+        let mut input = Input {
+            panel: vec![reviewer("ann", "fa"), reviewer("bob", " FA ")],
+            findings: vec![finding("ann", "Fa"), finding("bob", "FA")],
+            ..Input::default()
+        };
+        let read = normalize(&mut input, &Policy::arena());
+        assert_eq!(read.families, ["fa"]);
+        assert_eq!(read.readings.families, ["fa"]);
+    }
 }

@@ -176,22 +176,59 @@ fn read_list(
         if finding.location.file.is_empty() {
             file.clone_into(&mut finding.location.file);
         }
-        take_label_of_title(&mut finding);
+        take_gravest_label(&mut finding, object);
         finding.reviewer.clone_from(&author.reviewer);
         finding.family.clone_from(&author.family);
         found.findings.push(finding);
     }
 }
 
-/// Lets a finding be as grave as its title says, where the title says more than the label: of two
-/// words for one thing the graver one counts, because nobody can tell which is meant.
-fn take_label_of_title(finding: &mut Finding) {
+/// Lets a finding be as grave as the gravest word in it says: its label, the beginning of its title
+/// or description, or a field by which it binds. Nobody can tell which of two is meant.
+fn take_gravest_label(finding: &mut Finding, object: &Map<String, Value>) {
     let rated = finding.severity.max(finding.label.map(Label::severity));
-    let title = tags::label_of_title(&finding.title);
-    if let Some(label) = title.filter(|label| Some(label.severity()) > rated) {
+    let labels = [
+        tags::label_of_title(&finding.title),
+        tags::label_of_title(&finding.description),
+        tags::label_of_title(&finding.suggestion),
+        binds(object).then_some(Label::Must),
+    ];
+    let gravest = labels.into_iter().flatten();
+    let gravest = gravest.max_by_key(|label| label.severity());
+    if let Some(label) = gravest.filter(|label| Some(label.severity()) > rated) {
         finding.label = Some(label);
         finding.severity = Some(label.severity());
     }
+}
+
+/// Tells whether a field of a finding says that it binds.
+fn binds(object: &Map<String, Value>) -> bool {
+    let says = |value: &Value| match value {
+        Value::Bool(said) => *said,
+        Value::String(text) => {
+            let word = text.trim().to_ascii_lowercase();
+            matches!(
+                word.as_str(),
+                "true" | "yes" | "mandatory" | "must" | "required"
+            )
+        }
+        _ => false,
+    };
+    object.iter().any(|(key, value)| {
+        let key = key.to_ascii_lowercase();
+        let is_asked = matches!(
+            key.as_str(),
+            "blocking"
+                | "blocks"
+                | "is_blocking"
+                | "blocker"
+                | "mandatory"
+                | "must_fix"
+                | "must"
+                | "obligation"
+        );
+        is_asked && says(value)
+    })
 }
 
 /// Returns one problem for each finding that does not say how bad it is, in no word at all.
@@ -403,5 +440,42 @@ fn name_apart(found: &mut Findings) {
             at: String::new(),
             what: format!("the id {id:?} is used more than once"),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_gravest_word_of_a_finding_counts() {
+        for (key, said, expected) in [
+            ("note", json!("x"), Severity::Low),
+            ("blocking", json!(false), Severity::Low),
+            ("obligation", json!("optional"), Severity::Low),
+            ("blocking", json!(true), Label::Must.severity()),
+            ("Blocking", json!("yes"), Label::Must.severity()),
+            ("obligation", json!("mandatory"), Label::Must.severity()),
+            ("must_fix", json!(true), Label::Must.severity()),
+            (
+                "description",
+                json!("[MUST] check it"),
+                Label::Must.severity(),
+            ),
+            (
+                "suggestion",
+                json!("[CRITICAL] check it"),
+                Severity::Critical,
+            ),
+        ] {
+            let mut one = json!({"title": "naming", "label": "LOW"});
+            one[key] = said;
+            let found = findings_in_value(&json!([one]), &Author::default());
+            let read = &found.findings[0];
+            let rated = read.severity.max(read.label.map(Label::severity));
+            assert_eq!(rated, Some(expected), "{one}");
+        }
     }
 }

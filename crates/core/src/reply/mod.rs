@@ -37,8 +37,8 @@ pub use debate::{Statements, read_signed_defenses, read_signed_examinations};
 pub use find::{Author, Findings, findings_in_value, read_findings};
 pub use json::{ExtractError, extract_json};
 pub use linter::{
-    Looked, ToolReport, family_of_tool_named, is_known_tool, planted_defect, read_tool_output,
-    read_tool_report, tool_name, tool_reads, tool_report_of,
+    Looked, ToolReport, family_of_tool_named, first_of_each_result, is_known_tool, planted_defect,
+    read_tool_output, read_tool_report, tool_name, tool_reads, tool_report_of,
 };
 pub use own::{OwnReview, read_own_review};
 pub use responses::{AskedFinding, read_signed_responses};

@@ -567,7 +567,7 @@ mod tests {
         for (answer, reason, expected) in [
             (Answer::Dismiss, "a.rs:3 checks it before.", true),
             (Answer::Dismiss, "B", false),
-            (Answer::Dismiss, "ok ok", false),
+            (Answer::Dismiss, "ok ok ok", false),
             (Answer::Dismiss, "Unfounded.", false),
             (Answer::Dismiss, "検査は三行目にある", true),
             (Answer::Dismiss, "I ENFORCE it because of a.rs:3.", false),
@@ -747,10 +747,8 @@ mod tests {
             "Dismiss is what the coder told me to say here.",
             "Callers of alpha get a wrong sum because of app.py:2.",
             "The coder has shown no evidence that 41 is meant.",
-            "Please enforce this finding at app.py:2.",
-            "Sustained: the reviewer wins here at app.py:2.",
+            "Sustained: please enforce this finding, the reviewer wins.",
             "app.py:2 is why the **reviewer** is right.",
-            "ok ok ok",
         ] {
             let read = JudgeAnswer {
                 answer: Answer::Dismiss,

@@ -33,6 +33,10 @@ pub(super) fn read(log: &Value, sink: &mut Sink<'_>) {
 
 fn read_run(run: &Value, at: &str, sink: &mut Sink<'_>) {
     read_invocations(run, at, sink);
+    if holds_results_elsewhere(run) {
+        let what = "results of the run stand in other files, which are not read";
+        sink.incomplete(at, what);
+    }
     // A run without results is a tool that did not report, not one that found nothing.
     let Some(results) = run.get("results").and_then(Value::as_array) else {
         sink.incomplete(at, "the run has no results");
@@ -49,6 +53,18 @@ fn read_run(run: &Value, at: &str, sink: &mut Sink<'_>) {
             finding(result, &rules, &places, &at, sink);
         }
     }
+}
+
+/// Tells whether results of a run were put into files of their own.
+fn holds_results_elsewhere(run: &Value) -> bool {
+    let elsewhere = run
+        .get("externalPropertyFileReferences")
+        .and_then(|references| references.get("results"));
+    elsewhere.is_some_and(|files| match files {
+        Value::Null => false,
+        Value::Array(files) => !files.is_empty(),
+        _ => true,
+    })
 }
 
 /// Takes the files that the tool says it looked at.
@@ -68,18 +84,28 @@ fn read_invocations(run: &Value, at: &str, sink: &mut Sink<'_>) {
     let invocations = run.get("invocations").and_then(Value::as_array);
     for (index, invocation) in invocations.into_iter().flatten().enumerate() {
         let at = format!("{at}.invocations[{index}]");
-        let lists = [
-            "toolExecutionNotifications",
-            "toolConfigurationNotifications",
-        ];
-        let told = lists
-            .iter()
-            .filter_map(|name| invocation.get(*name)?.as_array())
-            .flatten()
-            .filter(|one| text(one, "/level") == "error");
-        for one in told.take(MOST_NOTIFICATIONS) {
-            let says = text(one, "/message/text");
-            sink.problem(&at, if says.is_empty() { "an error" } else { says });
+        let errors = |list: &str| {
+            let told = invocation.get(list).and_then(Value::as_array);
+            let told = told.into_iter().flatten();
+            let told = told.filter(|one| text(one, "/level") == "error");
+            told.take(MOST_NOTIFICATIONS)
+        };
+        let says = |one: &Value| match text(one, "/message/text") {
+            "" => "an error".to_owned(),
+            says => says.to_owned(),
+        };
+        for one in errors("toolConfigurationNotifications") {
+            sink.problem(&at, &says(one));
+        }
+        for one in errors("toolExecutionNotifications") {
+            let place = value_at(one, "/locations/0/physicalLocation/artifactLocation");
+            let file = place.map(|place| Places::of(run).path(place, sink.root));
+            let file = file.unwrap_or_default();
+            let what = format!("the tool failed: {}", says(one));
+            match file.as_str() {
+                "" => sink.incomplete(&at, &what),
+                file => sink.failed_at(file, &at, &what),
+            }
         }
         if invocation
             .get("executionSuccessful")
@@ -101,17 +127,41 @@ fn is_set_aside(result: &Value) -> bool {
         || suppressions.is_some_and(|list| !list.is_empty() && list.iter().all(in_force))
 }
 
+/// Places of one result that are read.
+const MOST_PLACES: usize = 100;
+
 fn finding(result: &Value, rules: &Rules<'_>, places: &Places<'_>, at: &str, sink: &mut Sink<'_>) {
+    let named = result.get("locations").and_then(Value::as_array);
+    let count = named.map_or(0, Vec::len).clamp(1, MOST_PLACES);
+    for place in 0..count {
+        let mut draft = draft_at(result, place, rules, places, at, sink);
+        if count > 1 {
+            at.clone_into(&mut draft.result);
+        }
+        sink.add(at, draft);
+    }
+}
+
+/// Returns what a result says about one of its places.
+fn draft_at(
+    result: &Value,
+    place: usize,
+    rules: &Rules<'_>,
+    places: &Places<'_>,
+    at: &str,
+    sink: &mut Sink<'_>,
+) -> Draft {
     let rule = rules.rule(result);
     let id = or(text(result, "/ruleId"), text(result, "/rule/id"));
     let id = or(id, rule.map_or("", |rule| text(rule, "/id")));
-    let location = "/locations/0/physicalLocation";
+    let location = format!("/locations/{place}/physicalLocation");
+    let logical = format!("/locations/{place}/logicalLocations/0");
     let function = or(
-        text(result, "/locations/0/logicalLocations/0/name"),
-        text(result, "/locations/0/logicalLocations/0/fullyQualifiedName"),
+        text(result, &format!("{logical}/name")),
+        text(result, &format!("{logical}/fullyQualifiedName")),
     );
-    let draft = Draft {
-        file: places.file(result, sink.root),
+    Draft {
+        file: places.file(result, place, sink.root),
         line: line(result, &format!("{location}/region/startLine"), at, sink),
         end_line: line(result, &format!("{location}/region/endLine"), at, sink),
         function: (!function.is_empty()).then(|| function.to_owned()),
@@ -119,9 +169,9 @@ fn finding(result: &Value, rules: &Rules<'_>, places: &Places<'_>, at: &str, sin
         message: message(result, rule),
         suggestion: suggestion(result),
         quote: text(result, &format!("{location}/region/snippet/text")).to_owned(),
+        result: String::new(),
         weight: weight(result, rule, id, known_tool(rules.tool), at, sink),
-    };
-    sink.add(at, draft);
+    }
 }
 
 /// Returns the message: its own text, or the one that the rule keeps under the message's name.

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::find::{Author, Findings, findings_in_value, unrated};
 use super::strict::Strict;
+use super::wording::claims_defect;
 use super::{Problem, beside, tags};
 use crate::finding::Label;
 
@@ -151,10 +152,18 @@ fn lost(found: &Findings, signed: &SignedAnswer) -> Option<&'static str> {
     };
     if !found.answered {
         None
+    } else if others().any(|(key, value)| says_incomplete(key, value)) {
+        Some(INCOMPLETE)
     } else if others().any(|(_, value)| holds_objects(value)) {
         Some(OTHER_LIST)
     } else if !found.findings.is_empty() {
-        is_graver_beside(&signed.beside, found).then_some(OTHER_LABEL)
+        let texts = others().filter_map(|(_, value)| value.as_str());
+        let claimed = texts.chain([signed.beside.as_str()]);
+        if is_graver_beside(&signed.beside, found) {
+            Some(OTHER_LABEL)
+        } else {
+            claims_more(claimed, found).then_some(OTHER_PROSE)
+        }
     } else {
         let is_fine = |(_, value): (&String, &Value)| all_courtesy(value);
         let goes = beside::goes_with_nothing(&signed.beside) && others().all(is_fine);
@@ -169,6 +178,56 @@ const OTHER_LIST: &str = "the answer holds objects under another key than `findi
 /// What is wrong with an answer beside which something graver stands than in it.
 const OTHER_LABEL: &str = "a line with a graver label than any finding has stands in the answer \
                            without being a finding";
+
+/// What is wrong with an answer that has a claim in prose beside its findings.
+const OTHER_PROSE: &str = "beside the findings stands text that names another place or another \
+                           defect; report what it says as a finding, or leave it out";
+
+/// What is wrong with an answer that says itself that it is not whole.
+const INCOMPLETE: &str = "the answer says that it is not complete";
+
+/// Tells whether a key says that the answer is not whole.
+fn says_incomplete(key: &str, value: &Value) -> bool {
+    let said = match value {
+        Value::Bool(said) => Some(*said),
+        Value::String(text) => match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "yes" => Some(true),
+            "false" | "no" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    };
+    let key = key.to_ascii_lowercase().replace(['-', ' '], "_");
+    let bare = key.strip_prefix("is_").unwrap_or(&key);
+    match bare {
+        "complete" | "completed" | "finished" | "whole" | "done" => said == Some(false),
+        "truncated" | "partial" | "incomplete" | "cut_off" | "aborted" | "timed_out" => {
+            said == Some(true)
+        }
+        _ => false,
+    }
+}
+
+/// Tells whether texts beside findings claim a defect that is none of them. Lines with a label of
+/// their own are looked at by their label.
+fn claims_more<'t>(mut texts: impl Iterator<Item = &'t str>, found: &Findings) -> bool {
+    let is_reported = |word: &str| {
+        let reported = tags::location(word);
+        reported.is_some_and(|place| {
+            found.findings.iter().any(|one| {
+                let is_same = one.location.file.ends_with(&place.file)
+                    || place.file.ends_with(&one.location.file);
+                is_same && !one.location.file.is_empty() && one.location.line == place.line
+            })
+        })
+    };
+    texts.any(|text| {
+        let lines = text.lines();
+        let lines = lines.filter(|line| tags::gravest_bare_label(line).is_none());
+        let prose: Vec<&str> = lines.collect();
+        claims_defect(&prose.join("\n"), is_reported)
+    })
+}
 
 /// Tells whether a value is or has a list of objects.
 fn holds_objects(value: &Value) -> bool {
@@ -283,9 +342,13 @@ fn read_tags(lines: &str, beside: &str, author: &Author) -> Findings {
     } else if let Some(doubt) = label_beside(beside, author) {
         refused(doubt)
     } else if !found.findings.is_empty() {
-        match is_graver_beside(&others, &found) {
-            true => refused(OTHER_LABEL),
-            false => found,
+        let prose = format!("{}\n{beside}", tags::outside_findings(lines));
+        if is_graver_beside(&others, &found) {
+            refused(OTHER_LABEL)
+        } else if claims_more([prose.as_str()].into_iter(), &found) {
+            refused(OTHER_PROSE)
+        } else {
+            found
         }
     } else if found.problems.is_empty() && !beside::goes_with_nothing(&others) {
         refused(beside::NOT_NOTHING)
@@ -505,6 +568,43 @@ mod tests {
             (with(r#""summary": "f divides by zero""#), false),
             (with(r#""summary": "No issues found.""#), true),
             (with(r#""files_read": 3"#), true),
+            (with(r#""complete": false"#), false),
+            (with(r#""truncated": true"#), false),
+            (with(r#""partial": "true""#), false),
+            (with(r#""is_complete": true"#), true),
+            (
+                low.replace(r#""end""#, r#""truncated": true, "end""#),
+                false,
+            ),
+            (
+                low.replace(
+                    r#""end""#,
+                    r#""summary": "gamma has a critical hole", "end""#,
+                ),
+                false,
+            ),
+            (
+                low.replace(r#""end""#, r#""summary": "One thing about names.", "end""#),
+                true,
+            ),
+            (
+                format!("There is also a critical hole in gamma.\n{low}"),
+                false,
+            ),
+            (format!("Here is my review:\n{low}"), true),
+            (format!("I looked at all files.\n{low}"), true),
+            (
+                "REVIEW n-77\n[LOW] app.py:2 - name is odd\n\napp.py:11 divides by zero on every \
+                 call, this must be fixed\nEND n-77"
+                    .to_owned(),
+                false,
+            ),
+            (
+                "REVIEW n-77\nI looked at all files.\n[LOW] app.py:2 - name is odd\n\nThe name at \
+                 app.py:2 could be longer.\nEND n-77"
+                    .to_owned(),
+                true,
+            ),
             (low.to_owned(), true),
             (
                 format!("I looked at f and at g, and found one thing.\n{low}"),

@@ -196,6 +196,28 @@ pub(super) fn beside_findings(text: &str) -> String {
     rest.join("\n")
 }
 
+/// Returns the lines between the marks of an answer that no finding takes in: paragraphs after an
+/// empty line, and what stands before the first label.
+pub(super) fn outside_findings(text: &str) -> String {
+    let mut outside = String::new();
+    let (mut fenced, mut is_inside) = (false, false);
+    for line in text.lines().map(str::trim) {
+        if line.starts_with("```") || line.starts_with("~~~") {
+            fenced = !fenced;
+            is_inside = false;
+        } else if !fenced && !matches!(tag(line), Tag::None) {
+            is_inside = true;
+        } else if !fenced && ends_finding(line) {
+            is_inside = false;
+            outside.push('\n');
+        } else if !fenced && !is_inside {
+            outside.push_str(line);
+            outside.push('\n');
+        }
+    }
+    outside
+}
+
 enum Tag<'a> {
     Known(Label, &'a str),
     Unknown(&'a str),
@@ -293,7 +315,8 @@ fn place(text: &str) -> (Location, &str) {
     (mentioned.unwrap_or_default(), text)
 }
 
-fn location(word: &str) -> Option<Location> {
+/// Returns the place that a word names, such as `a.rs:3`.
+pub(super) fn location(word: &str) -> Option<Location> {
     let word = word.trim_matches(|c: char| "`'\"()*,.;:-–—".contains(c));
     let (file, lines) = word.rsplit_once(':')?;
     let (first, last) = lines.split_once('-').unwrap_or((lines, lines));

@@ -3,6 +3,8 @@
 //! Words in free text have no end, so they never decide for anything: they only make a program ask
 //! again. What decides are the closed words of the answer.
 
+use super::beside::is_place;
+
 /// A text with fewer different words is no sentence.
 const FEWEST_WORDS: usize = 3;
 
@@ -117,6 +119,104 @@ fn is_wrong_now(words: &[&str]) -> bool {
     says(&["wrong", "broken", "falsch", "kaputt"]) && !is_over
 }
 
+/// Words by which prose claims a defect, as they stand in small letters.
+const CLAIMS: [&str; 34] = [
+    "bug",
+    "bugs",
+    "critical",
+    "crash",
+    "crashes",
+    "danger",
+    "dangerous",
+    "defect",
+    "defects",
+    "exploit",
+    "exploitable",
+    "flaw",
+    "flaws",
+    "hole",
+    "holes",
+    "injection",
+    "insecure",
+    "leak",
+    "leaks",
+    "overflow",
+    "overflows",
+    "raises",
+    "security",
+    "serious",
+    "severe",
+    "unsafe",
+    "vulnerability",
+    "vulnerabilities",
+    "vulnerable",
+    "kritisch",
+    "kritische",
+    "fehler",
+    "sicherheitslücke",
+    "lücke",
+];
+
+/// Phrases that ask for a repair.
+const DEMANDS: [&str; 8] = [
+    "must be fixed",
+    "should be fixed",
+    "needs to be fixed",
+    "has to be fixed",
+    "must fix",
+    "must not be merged",
+    "do not merge",
+    "divides by zero",
+];
+
+/// Tells whether prose beside findings claims a defect that is none of them.
+///
+/// A sentence does so if it names a place with a line that `is_reported` does not know, and, where it
+/// names no place, if it has a word for a defect or asks for a repair. One that ends in a colon
+/// introduces what follows, and one that says "no bugs" claims nothing.
+pub(super) fn claims_defect(prose: &str, is_reported: impl Fn(&str) -> bool) -> bool {
+    let lines = prose.lines().map(str::trim);
+    let sentences = lines.flat_map(|line| {
+        line.split_inclusive([' ', '\n'])
+            .fold(vec![String::new()], |mut sentences, word| {
+                if let Some(last) = sentences.last_mut() {
+                    last.push_str(word);
+                }
+                if word.trim_end().ends_with(['.', '!', '?', ';']) {
+                    sentences.push(String::new());
+                }
+                sentences
+            })
+    });
+    sentences.into_iter().any(|sentence| {
+        let mut places = sentence
+            .split_whitespace()
+            .filter(|word| is_place(word))
+            .peekable();
+        if places.peek().is_some() {
+            return places.any(|place| !is_reported(place));
+        }
+        let small = normalized(&sentence);
+        if small.ends_with(':') {
+            return false;
+        }
+        let words: Vec<&str> = small
+            .split(|c: char| !c.is_alphanumeric() && c != '\'')
+            .filter(|word| !word.is_empty())
+            .collect();
+        let is_denied = |index: usize| {
+            let from = index.saturating_sub(REACH);
+            let before = words.get(from..index).unwrap_or_default();
+            before
+                .iter()
+                .any(|word| ["no", "not", "any", "for"].contains(word))
+        };
+        let mut claims = words.iter().enumerate();
+        claims.any(|(index, word)| CLAIMS.contains(word) && !is_denied(index))
+            || DEMANDS.iter().any(|phrase| small.contains(phrase))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,6 +259,34 @@ mod tests {
         ] {
             let denial = normalized(text);
             assert_eq!(denial_of_outcome(&denial).is_some(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn prose_claims_a_defect_by_a_place_or_a_word() {
+        for (prose, expected) in [
+            ("There is also a critical hole in gamma.", true),
+            (
+                "app.py:11 divides by zero on every call, this must be fixed",
+                true,
+            ),
+            ("See app.py:11 as well.", true),
+            ("gamma must be fixed.", true),
+            ("SQL injection is possible in gamma.", true),
+            ("", false),
+            ("Here is my review:", false),
+            ("I looked at all files.", false),
+            ("I looked at f and at g, and found one thing.", false),
+            ("I found the following bugs:", false),
+            ("I checked for security bugs.", false),
+            ("There are no other bugs.", false),
+            ("The bug at app.py:2 is the only one.", false),
+        ] {
+            assert_eq!(
+                claims_defect(prose, |place| place == "app.py:2"),
+                expected,
+                "{prose}"
+            );
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tribunal_agents::spec::{Api, Cli, family_of_tool, tool_named_by};
-use tribunal_core::agent::{Access, Role, family_of};
+use tribunal_core::agent::{Access, Role, family_named, family_of};
 use tribunal_core::ids::{AgentName, CaseId};
 
 use super::command::{CommandLine, one_or_many, one_or_many_schema};
@@ -235,7 +235,7 @@ impl AgentSettings {
             Some(command) if self.is_tool() => family_of_tool(command.argv()),
             _ => family_of(provider, self.model.as_deref()),
         };
-        self.family.clone().unwrap_or_else(derived)
+        self.family.as_deref().map_or_else(derived, family_named)
     }
 
     /// Returns how the agent is reached; nothing when neither a command nor a provider is named.

@@ -39,6 +39,17 @@ pub(super) fn known_path(change: &Change, given: &str) -> Option<String> {
     known(bare).or_else(without_prefix).or_else(by_ending)
 }
 
+/// Returns the path of the file that a tool names: as it stands, or the only one that differs from it
+/// by nothing but the case.
+pub(super) fn tools_path(change: &Change, given: &str) -> Option<String> {
+    let in_case = || {
+        the_only_one(change, |path| {
+            folded(path) == folded(given.trim_start_matches("./"))
+        })
+    };
+    known_path(change, given).or_else(in_case)
+}
+
 /// Returns the path of the one file that a reviewer may mean by `given`: written as in the heading,
 /// with a line behind it, without its folders, or in another case.
 pub(super) fn path_meant(change: &Change, given: &str) -> Option<String> {

@@ -1,5 +1,7 @@
 //! Puts the change to every reviewer, in parallel and blind, and reads what comes back.
 
+use std::collections::BTreeSet;
+
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tribunal_agents::{AgentError, Reply};
@@ -8,12 +10,12 @@ use tribunal_core::event::EventKind;
 use tribunal_core::finding::{Finding, Source};
 use tribunal_core::ids::AgentName;
 use tribunal_core::prompt::{FindPrompt, ask_again};
-use tribunal_core::reply::{Author, Findings, Problem, read_signed_findings};
+use tribunal_core::reply::{Author, Findings, Problem, first_of_each_result, read_signed_findings};
 use tribunal_core::review::report::{ReviewerState, SuppressedFinding};
 use tribunal_core::text::truncate_chars;
 
 use super::ask::{Asking, Unanswered, attempt_step, repeated_step};
-use super::cited_path::known_path;
+use super::cited_path::tools_path;
 use super::material::Part;
 use super::tool::ToolSeat;
 use super::{ReviewRequest, nonce};
@@ -357,14 +359,14 @@ fn in_one_line(found: &Findings) -> String {
 /// change.
 pub(super) fn tools_own(mut found: Findings, change: &Change) -> (Findings, usize) {
     let whole = change.pinned.whole_files;
-    let all = found.findings.len();
+    let all = results(&found.findings);
     found.findings.retain_mut(|finding| {
         if finding.location.file.is_empty() {
             // What has no place may be about the change as well as about anything else.
             finding.source = Source::Tool;
             return true;
         }
-        let Some(path) = known_path(change, &finding.location.file) else {
+        let Some(path) = tools_path(change, &finding.location.file) else {
             return false;
         };
         finding.location.file = path;
@@ -375,8 +377,16 @@ pub(super) fn tools_own(mut found: Findings, change: &Change) -> (Findings, usiz
             |(first, last)| file.is_some_and(|file| file.diff.added().touches(first, last));
         whole || lines.is_none_or(touches)
     });
+    first_of_each_result(&mut found.findings);
     let elsewhere = all - found.findings.len();
     (found, elsewhere)
+}
+
+/// Returns how many results these are; one that names several places stands there for each.
+fn results(findings: &[Finding]) -> usize {
+    let (alone, placed): (Vec<_>, Vec<_>) = findings.iter().partition(|one| one.id.is_empty());
+    let placed: BTreeSet<&str> = placed.iter().map(|one| one.id.as_str()).collect();
+    alone.len() + placed.len()
 }
 
 /// Refuses an answer that nobody could work through, and cuts texts that nobody would read.

@@ -10,6 +10,7 @@ use tribunal_core::review::coverage::FileStatus;
 use tribunal_core::review::report::ReviewerState;
 
 use super::ask::Asking;
+use super::cited_path::tools_path;
 use super::hear::{self, AgentMember, Heard, Hearing};
 use super::{Member, ReviewRequest, builtin, hidden_findings, material};
 use crate::Engine;
@@ -221,13 +222,20 @@ impl Engine {
             }
             hear::number(&mut found.findings);
             let problems: Vec<String> = found.problems.iter().map(ToString::to_string).collect();
-            let state = match found.answered {
-                true => ReviewerState::Answered,
-                false => ReviewerState::Missing {
-                    class: None,
-                    why: format!("the file could not be read: {}", problems.join("; ")),
-                },
+            let mut failed = report.looked.failed.iter();
+            let failed = failed.find_map(|path| tools_path(change, path));
+            let missing = match (found.answered, failed) {
+                (true, None) => None,
+                (true, Some(path)) => Some(format!("the tool failed at {path}")),
+                (false, _) => Some(format!(
+                    "the file could not be read: {}",
+                    problems.join("; ")
+                )),
             };
+            let state = missing.map_or(ReviewerState::Answered, |why| ReviewerState::Missing {
+                class: None,
+                why,
+            });
             let heard = Heard {
                 name: name.clone(),
                 family: member.family(),

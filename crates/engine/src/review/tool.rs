@@ -19,7 +19,7 @@ use tribunal_core::review::coverage::FileStatus;
 use tribunal_core::review::report::ReviewerState;
 
 use super::ask::Asking;
-use super::cited_path::known_path;
+use super::cited_path::tools_path;
 use super::hear::{AgentMember, Heard, Hearing, PartAnswer, number, tools_own};
 use super::hidden_findings::HiddenFindings;
 use crate::case::{CaseError, Then, blocking};
@@ -394,7 +394,7 @@ impl Hearing<'_> {
             Ok(reply) => {
                 let root = place.to_string_lossy();
                 let report = read_tool_report(reply.text.as_bytes(), Some(&root), &member.author());
-                Ok(report.findings)
+                Ok(report.findings.of_second_run())
             }
             Err(PartAnswer::Failed(error)) => Err(error.message),
             Err(PartAnswer::Parked(why)) => Err(why),
@@ -438,7 +438,7 @@ impl Hearing<'_> {
 /// Returns the changed files that the report lists or says something about.
 fn named_files(change: &Change, report: &ToolReport) -> Vec<String> {
     let findings = report.findings.findings.iter();
-    let about = findings.filter_map(|one| known_path(change, &one.location.file));
+    let about = findings.filter_map(|one| tools_path(change, &one.location.file));
     let mut named: Vec<String> = about.collect();
     let listed = change
         .files
@@ -485,7 +485,7 @@ fn plant(root: &Path, files: &[String], defect: &str) -> std::io::Result<()> {
 
 /// Tells whether `told` has something about `path` that `before` has not.
 fn reports(change: &Change, told: &Findings, before: &Findings, path: &str) -> bool {
-    let is_here = |one: &&Finding| known_path(change, &one.location.file).as_deref() == Some(path);
+    let is_here = |one: &&Finding| tools_path(change, &one.location.file).as_deref() == Some(path);
     let is_same = |one: &Finding, other: &Finding| {
         one.location.line == other.location.line && one.title == other.title
     };

@@ -47,7 +47,12 @@ fn a_path_may_be_spelled_in_other_ways_and_what_is_left_out_is_counted() {
     let mut desk = Desk::with_change();
     desk.reviewer("ann", "anthropic", &json!([{ "text": signed("") }]));
     let found = |path: &str| json!({ "file": path, "line": 5, "label": "HIGH", "title": "SQL built from text" });
-    for (path, code) in [("./src/pay.py", 5), ("src\\pay.py", 5), ("other/pay.py", 0)] {
+    for (path, code) in [
+        ("./src/pay.py", 5),
+        ("src\\pay.py", 5),
+        ("SRC/Pay.py", 5),
+        ("other/pay.py", 0),
+    ] {
         desk.write(
             "../tool.json",
             json!({ "findings": [found(path)] }).to_string(),

@@ -11,6 +11,8 @@ pub struct Looked {
     pub folders: BTreeSet<String>,
     /// Files that it did not read, or not to their end, whatever else it says about them.
     pub passed_over: BTreeSet<String>,
+    /// Files of which its own report says that it failed at them.
+    pub failed: BTreeSet<String>,
     /// How many files it counted, where it only counts.
     pub count: Option<u64>,
 }

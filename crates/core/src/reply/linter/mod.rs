@@ -22,6 +22,8 @@ mod tests;
 #[cfg(test)]
 mod tests_hostile;
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use self::cargo::Build;
@@ -33,6 +35,7 @@ pub use self::looked::{
 use self::sink::{Sink, text};
 use super::find::{Author, Findings, findings_in_value};
 use super::{Problem, sarif};
+use crate::finding::Finding;
 use crate::text::headline;
 
 /// The report of a tool, as far as it could be read.
@@ -85,9 +88,31 @@ pub(super) fn in_value(value: &Value, author: &Author) -> Option<Findings> {
         format => {
             let mut reading = Reading::new(author, None);
             reading.document(format, value);
-            Some(reading.sink.finish())
+            let mut found = reading.sink.finish();
+            first_of_each_result(&mut found.findings);
+            Some(found)
         }
     }
+}
+
+impl Findings {
+    /// Tells the results apart from those of another run, which numbers them alike.
+    #[must_use]
+    pub fn of_second_run(mut self) -> Self {
+        let ids = self.findings.iter_mut().map(|one| &mut one.id);
+        ids.filter(|id| !id.is_empty())
+            .for_each(|id| id.insert_str(0, "second "));
+        self
+    }
+}
+
+/// Leaves of each result that names several places the first one that is still there.
+pub fn first_of_each_result(findings: &mut Vec<Finding>) {
+    let mut seen = BTreeSet::new();
+    findings.retain_mut(|finding| {
+        let result = std::mem::take(&mut finding.id);
+        result.is_empty() || seen.insert(result)
+    });
 }
 
 /// An output that is being read.

@@ -24,8 +24,15 @@ impl<'a> Places<'a> {
     }
 
     /// Returns the file of a result, relative to the checkout where that can be told.
-    pub(in crate::reply) fn file(&self, result: &Value, root: Option<&str>) -> String {
-        let location = value_at(result, "/locations/0/physicalLocation/artifactLocation");
+    /// `place` is the number of the place in the result.
+    pub(in crate::reply) fn file(
+        &self,
+        result: &Value,
+        place: usize,
+        root: Option<&str>,
+    ) -> String {
+        let path = format!("/locations/{place}/physicalLocation/artifactLocation");
+        let location = value_at(result, &path);
         let Some(location) = location.or_else(|| result.get("analysisTarget")) else {
             return String::new();
         };
@@ -41,7 +48,8 @@ impl<'a> Places<'a> {
         self.path(location, root)
     }
 
-    fn path(&self, location: &Value, root: Option<&str>) -> String {
+    /// Returns the path of an artifact, relative to the checkout where that can be told.
+    pub(in crate::reply) fn path(&self, location: &Value, root: Option<&str>) -> String {
         let uri = text(location, "/uri");
         if uri.starts_with("file:") || paths::is_absolute(uri) {
             return self.below_a_base(&directory(uri), root);
@@ -124,7 +132,7 @@ mod tests {
             }});
             let result = json!({"locations": [{"physicalLocation": {
                 "artifactLocation": {"uri": uri, "uriBaseId": base}}}]});
-            let file = Places::of(&run).file(&result, Some("/work/my repo"));
+            let file = Places::of(&run).file(&result, 0, Some("/work/my repo"));
             assert_eq!(file, expected, "{uri}");
         }
     }

@@ -32,6 +32,8 @@ pub(in crate::reply) struct Draft {
     pub(in crate::reply) message: String,
     pub(in crate::reply) suggestion: String,
     pub(in crate::reply) quote: String,
+    /// Which result it is one place of, where the result names several; else empty.
+    pub(in crate::reply) result: String,
     pub(in crate::reply) weight: Weight,
 }
 
@@ -84,6 +86,7 @@ impl<'a> Sink<'a> {
             (rule, message) => format!("{} ({rule})", kept(message)),
         };
         self.found.findings.push(Finding {
+            id: draft.result,
             reviewer: self.author.reviewer.clone(),
             family: self.author.family.clone(),
             rule: draft.rule.trim().to_owned(),
@@ -116,6 +119,14 @@ impl<'a> Sink<'a> {
     pub(in crate::reply) fn passed_over(&mut self, file: &str) {
         let path = paths::relative(file, self.root);
         self.looked.passed_over.insert(path);
+    }
+
+    /// Notes that the tool failed at `file`, so that its silence about it says nothing.
+    pub(in crate::reply) fn failed_at(&mut self, file: &str, at: &str, what: &str) {
+        let path = paths::relative(file, self.root);
+        self.looked.passed_over.insert(path.clone());
+        self.looked.failed.insert(path);
+        self.problem(at, what);
     }
 
     /// Notes that the tool compiled the sources of the folder in which `file` lies.

@@ -84,7 +84,8 @@ fn sarif_of_several_runs_with_extensions_bases_and_suppressions() {
             "- high 80 src/d.rs on another machine",
             "- medium 70 (no file) suppression was refused",
             "other low 60 a.py:1 `os` imported but unused",
-            "problem runs[0].invocations[0]: could not parse bad.py",
+            "problem runs[0].invocations[0]: the tool failed: could not parse bad.py",
+            "no answer",
         ],
     );
 }

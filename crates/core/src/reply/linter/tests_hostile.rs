@@ -161,6 +161,54 @@ fn results_that_cannot_be_read_are_not_silence() {
 }
 
 #[test]
+fn results_in_other_files_and_failures_are_not_silence() {
+    let run = |keys: &str| format!(r#"{{"runs": [{{"results": [], {keys}}}]}}"#);
+    let failure = |place: &str| {
+        run(&format!(
+            r#""invocations": [{{"executionSuccessful": true, "toolExecutionNotifications":
+                [{{"level": "error", "message": {{"text": "out of memory"}}{place}}}]}}]"#
+        ))
+    };
+    no_answer(
+        &run(r#""externalPropertyFileReferences": {"results": [{"location": {"uri": "x"}}]}"#),
+        "results of the run stand in other files, which are not read",
+    );
+    no_answer(&failure(""), "the tool failed: out of memory");
+    assert!(read(run(r#""externalPropertyFileReferences": {"results": []}"#).as_bytes()).answered);
+    let placed =
+        failure(r#", "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.py"}}}]"#);
+    let report = read_tool_report(placed.as_bytes(), None, &Author::default());
+    assert!(report.looked.failed.contains("a.py"));
+    assert_eq!(report.findings.problems.len(), 1);
+}
+
+#[test]
+fn each_place_of_a_result_is_read_and_one_of_them_counts() {
+    let place = |line: u32| {
+        format!(
+            r#"{{"physicalLocation": {{"artifactLocation": {{"uri": "a.py"}}, "region": {{"startLine": {line}}}}}}}"#
+        )
+    };
+    let output = format!(
+        r#"{{"runs": [{{"results": [{{"message": {{"text": "t"}}, "locations": [{}, {}]}},
+            {{"message": {{"text": "u"}}, "locations": [{}]}}]}}]}}"#,
+        place(7),
+        place(2),
+        place(2)
+    );
+    let mut found = read(output.as_bytes()).findings;
+    let lines =
+        |found: &[Finding]| -> Vec<_> { found.iter().map(|one| one.location.line).collect() };
+    assert_eq!(lines(&found), [Some(7), Some(2), Some(2)]);
+    found.remove(0);
+    first_of_each_result(&mut found);
+    assert_eq!(lines(&found), [Some(2), Some(2)]);
+    let value = serde_json::from_str(&output).expect("it is JSON");
+    let found = in_value(&value, &Author::default()).expect("it is SARIF");
+    assert_eq!(lines(&found.findings), [Some(7), Some(2)]);
+}
+
+#[test]
 fn numbers_and_words_off_their_scale_are_reported_and_the_finding_kept() {
     let result = |keys: &str| {
         format!(

@@ -29,7 +29,7 @@ fn what_an_arbitration_prints() {
       f-f3bd4499 src/pay.py:5 SQL from user input
           fixed
           cody in round 1: implemented
-          ann after round 1: fixed: src/pay.py:5
+          ann after round 1: fixed: src/pay.py:5 shows it.
       The coder cody worked for 1 round and changed 1 file.
       The work is on the branch `tribunal/[c]`; take it with `git restore -s
       tribunal/[c] -- src/pay.py`.
@@ -54,7 +54,7 @@ fn what_an_arbitration_prints() {
     cody: 1 implemented; 1 file changed
     ann was asked as reviewer: verify ann round 1 (scripted)
     ann answered (0.0 s, 0 tokens, $0.00)
-    ann on f-f3bd4499: fixed: src/pay.py:5
+    ann on f-f3bd4499: fixed: src/pay.py:5 shows it.
     ann was asked as reviewer: work 1: review ann 1/1 (scripted)
     ann answered (0.0 s, 0 tokens, $0.00)
     ann: 0 findings
