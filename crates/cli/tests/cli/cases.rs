@@ -178,10 +178,10 @@ fn two_processes_do_not_work_on_one_case() {
         ran.stderr.contains("is being worked on by process"),
         "{ran:?}"
     );
-    // Asked to stop, it parks the case and leaves nothing behind.
+    // Told to stop at once, it parks the case and leaves nothing behind.
     let pid = child.id().to_string();
     std::process::Command::new("kill")
-        .args(["-INT", &pid])
+        .args(["-TERM", &pid])
         .status()
         .unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
