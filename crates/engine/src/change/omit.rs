@@ -279,7 +279,7 @@ pub(super) fn too_many(path: &str, limit: usize) -> LeftOut {
 
 /// Tells whether a program wrote the file and a change may not have said so first.
 ///
-/// `base` is the text before the change; whole files, which have none, speak for themselves.
+/// `base` is the text before the change. Whole files have none; the settled side speaks for them.
 pub(super) fn is_generated(is_whole: bool, base: Option<&str>, new: Option<&str>) -> bool {
     match (base, new) {
         (Some(base), Some(new)) => place::is_generated(base) && place::is_generated(new),

@@ -226,7 +226,9 @@ fn generated_by_branch(
     files: &[Named<'_>],
     contents: &BTreeMap<String, Content>,
 ) -> Result<BTreeSet<String>, ChangeError> {
-    let Some(settled) = settled_apart(pinned) else {
+    // Whole files have no side before them, so that the settled one is asked in any case.
+    let whole = pinned.settled.as_deref().filter(|_| pinned.whole_files);
+    let Some(settled) = whole.or_else(|| settled_apart(pinned)) else {
         return Ok(BTreeSet::new());
     };
     let is_claimed = |file: &&Named<'_>| {

@@ -155,13 +155,23 @@ fn a_change_cannot_declare_itself_generated() {
         ChangeSource::Default,
         &["not old.rs: generated, by `.gitattributes`"],
     );
-    // Whole files speak for themselves.
+    // Whole files are generated if they were before the uncommitted work, too.
     world.git(["rm", "-q", "-f", ".gitattributes"]);
     world.commit(&[]);
+    world.write("fresh.rs", "// @generated\nfn evil() {}\n");
+    world.write(
+        "was.rs",
+        format!("fn evil() {{}} //{}\n", "x".repeat(9_000)),
+    );
     let change = world.change(ChangeSource::Files);
     assert_eq!(
         lines(&change),
-        ["W old.rs +1 -0", "W was.rs +1 -0", "not new.rs: generated"]
+        [
+            "W fresh.rs +2 -0",
+            "W old.rs +1 -0",
+            "W was.rs +1 -0",
+            "not new.rs: generated"
+        ]
     );
 }
 

@@ -76,7 +76,10 @@ fn every_character_of_a_changed_line_is_shown_to_reviewers() {
         (
             "a line longer than a question",
             "a = 1\n".to_owned(),
-            format!("x = \"{}\"; evil()\n", "é".repeat(200_000)),
+            format!(
+                "x = \"{}\"; evil()\n",
+                "é".repeat(100_000) + &"e".repeat(70_000)
+            ),
         ),
         (
             "a long line that was removed",
@@ -89,14 +92,27 @@ fn every_character_of_a_changed_line_is_shown_to_reviewers() {
         desk.write("app.py", before);
         desk.env.commit_all("base");
         desk.write("app.py", after);
+        // One file for each question, because they are put at the same time.
         let seen = desk.env.root().join("seen");
+        std::fs::create_dir(&seen).unwrap();
         let script = desk.env.root().join("sam.sh");
-        std::fs::write(&script, format!("cat >> {seen:?}\n")).unwrap();
+        let answer = r#"{"nonce": "'$nonce'", "findings": [], "end": "'$nonce'"}"#;
+        let lines = [
+            format!("question=$(mktemp {}/XXXXXX)", seen.display()),
+            "cat > $question".to_owned(),
+            "nonce=$(sed -n 's/^Nonce: //p' $question | head -n 1)".to_owned(),
+            format!("echo '{answer}'"),
+        ];
+        std::fs::write(&script, lines.join("\n")).unwrap();
         desk.raw_agent(&format!(
             "{{name: sam, command: [sh, {script:?}], role: reviewer, family: x}}"
         ));
-        desk.review(&["app.py"]);
-        let seen = std::fs::read_to_string(&seen).unwrap_or_default();
-        assert!(seen.contains("evil()"), "{name}: {} bytes seen", seen.len());
+        desk.review(&["--diff", "app.py"]);
+        let questions = std::fs::read_dir(&seen).unwrap();
+        let questions: Vec<String> = questions
+            .map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap())
+            .collect();
+        let is_seen = questions.iter().any(|text| text.contains("evil()"));
+        assert!(is_seen, "{name}: {} questions", questions.len());
     }
 }
