@@ -157,6 +157,12 @@ pub(super) fn prologue(stage: &Stage) -> String {
 pub(super) fn epilogue(stage: &Stage, program: &Whereabouts) -> String {
     let bold = anstyle::AnsiColor::Cyan.on_default().bold();
     let look = stage.line(&["show".to_owned(), "CASE".to_owned()]);
+    let ledger = stage.ledger();
+    // The name of the ledger itself is too long for a line; it is the only one there.
+    let mut above = ledger.ancestors();
+    let ledgers = above
+        .find(|path| path.ends_with("ledgers"))
+        .unwrap_or(&ledger);
     format!(
         "\n{bold}All of this is on record{bold:#}\n  \
            Repository   {repository}\n  \
@@ -167,7 +173,7 @@ pub(super) fn epilogue(stage: &Stage, program: &Whereabouts) -> String {
            tribunal init                find your agents, write a configuration\n  \
            tribunal review --arbitrate  your agents review, object, rule and mend\n{advice}",
         repository = stage.repository().display(),
-        ledger = stage.ledger().display(),
+        ledger = ledgers.display(),
         advice = program.advice(),
     )
 }

@@ -84,7 +84,7 @@ fn the_whole_story_is_told_by_the_commands_themselves() {
     insta::assert_snapshot!("story", timeless(&story));
     for line in [
         "  Repository   /tmp/tribunal-demo-1/depot\n",
-        "  Ledger       /tmp/tribunal-demo-1/state/tribunal/ledgers/",
+        "  Ledger       /tmp/tribunal-demo-1/state/tribunal/ledgers\n",
         "\nThree commands for your own repository\n",
     ] {
         assert!(story.contains(line), "{line} is missing in {story}");
